@@ -1,0 +1,108 @@
+"""Where a reference pixel lands in another view, and how that moves with the disparity.
+
+Every calibrated pinhole rig is one formula.  A reference pixel s = (x, y, 1) with disparity w is seen in view t at
+
+    dehomogenise(M_t s + m_t w),        M_t = K_t R_t K_r^-1,    m_t = K_t T_t,
+
+and a planar array with equal orientations is the special case M = I, m = (B_x, B_y, 0): the paper's B_t w.
+`project` and `coupling` are written for scalars and arrays alike; the compiled engines inline them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def project(M, m, x, y, w):  # type: ignore[no-untyped-def]
+    """Position in the view of reference pixel (x, y) at disparity w, and its homogeneous depth (seen if > 0)."""
+    p = M[0, 0] * x + M[0, 1] * y + M[0, 2] + m[0] * w
+    q = M[1, 0] * x + M[1, 1] * y + M[1, 2] + m[1] * w
+    z = M[2, 0] * x + M[2, 1] * y + M[2, 2] + m[2] * w
+    return p / z, q / z, z
+
+
+def coupling(M, m, u, v):  # type: ignore[no-untyped-def]
+    """The paper's c_t: how the warped image moves with w, where (u, v) is the position seen in the view.
+
+    c = (d(u,v)/d(x,y) at fixed w)^-1 d(u,v)/dw; the homogeneous depth cancels.  For a planar array c = B_t.
+    """
+    a, b = M[0, 0] - u * M[2, 0], M[0, 1] - u * M[2, 1]
+    c, d = M[1, 0] - v * M[2, 0], M[1, 1] - v * M[2, 1]
+    e, f = m[0] - u * m[2], m[1] - v * m[2]
+    determinant = a * d - b * c
+    return (d * e - b * f) / determinant, (a * f - c * e) / determinant
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera: x_image ~ K (R X_world + t), pixel centres at integers, x to the right, y down."""
+
+    K: Floats
+    R: Floats
+    t: Floats
+
+    @staticmethod
+    def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
+        """Check and convert the three matrices; `name` is said in an error."""
+        matrices = []
+        for field, value, shape in (("K", K, (3, 3)), ("R", R, (3, 3)), ("t", t, (3,))):
+            try:
+                array = np.asarray(value, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise InputError(f"{name}: {field} is not an array of numbers; give {shape} numbers.") from None
+            if array.shape != shape or not np.isfinite(array).all():
+                raise InputError(f"{name}: {field} must be {shape} finite numbers, not {array.shape}.")
+            matrices.append(array)
+        camera = Camera(*matrices)
+        if not np.allclose(camera.R @ camera.R.T, np.eye(3), atol=1e-4) or np.linalg.det(camera.R) < 0:
+            raise InputError(f"{name}: R is not a rotation (R R^T must be the identity, its determinant 1).")
+        if not np.allclose(camera.K[2], (0, 0, 1)) or abs(np.linalg.det(camera.K)) < 1e-12:
+            raise InputError(f"{name}: K is not an invertible intrinsic matrix whose last row is 0, 0, 1.")
+        return camera
+
+    def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
+        """(M, m) of this view; the unknown w is then the reciprocal of the depth along the reference's axis."""
+        rotation = self.R @ reference.R.T
+        translation = self.t - rotation @ reference.t
+        return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
+
+
+def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:
+    """(M, m) of a planar array of equal orientation, from its (T, 2) baselines."""
+    B = np.asarray(baselines, dtype=np.float64)
+    m = np.zeros((len(B), 3))
+    m[:, :2] = B
+    return np.tile(np.eye(3), (len(B), 1, 1)), m
+
+
+def is_planar(M: Floats, m: Floats) -> bool:
+    """Whether the view moves all pixels by the same B w."""
+    return bool(np.array_equal(M, np.eye(3)) and m[2] == 0)
+
+
+def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
+    """The (B_x, B_y) that stands for a view: the mean direction and root-mean-square length of c_t at w = 0.
+
+    Exactly B_t for a planar array.  Lengths order the views and set the limit, directions choose the sectors.
+    """
+    if is_planar(M, m):
+        return m[:2].copy()
+    height, width = shape
+    y, x = np.meshgrid(np.linspace(0, height - 1, 9), np.linspace(0, width - 1, 9), indexing="ij")
+    with np.errstate(all="ignore"):
+        u, v, z = project(M, m, x, y, 0.0)
+        cx, cy = coupling(M, m, u, v)
+    seen = (z > 0) & np.isfinite(cx) & np.isfinite(cy)
+    if not seen.any():
+        return np.full(2, np.nan)
+    mean = np.array([cx[seen].mean(), cy[seen].mean()])
+    length = np.sqrt((cx[seen] ** 2 + cy[seen] ** 2).mean())
+    norm = np.linalg.norm(mean)
+    return mean * (length / norm) if norm > 1e-9 * length else np.array([length, 0.0])

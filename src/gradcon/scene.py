@@ -1,0 +1,284 @@
+"""A scene: one reference image, the other views of it, and where each of their cameras stands.
+
+Conventions, everywhere in the package: images are luma in [0, 1]; x runs to the right and y down; a reference pixel
+(x, y) of disparity w is seen in view t at (x, y) + B_t w.  Positive disparity is nearer.  So B_t points *against* the
+camera's movement: a camera one step to the right of the reference has B = (-1, 0).  The unit of w is pixels per
+unit of the baselines as they were given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon import geometry
+from gradcon.errors import InputError
+
+Image = NDArray[np.float32]
+LUMA_REC601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+Views = str | int
+
+
+class Scene:
+    """A reference view, at least one more view, and their geometry.
+
+    Parameters
+    ----------
+    reference : array, (height, width) or (height, width, 3)
+        Integers are scaled by their type's range to [0, 1]; floats are taken as they are (see `to_unit_range`).
+    targets : sequence of arrays of the reference's size
+        The other views.
+    baselines : (T, 2) array of (B_x, B_y), optional
+        One row a target: the reference pixel (x, y) of disparity w is seen at (x + B_x w, y + B_y w).
+    transforms : pair of arrays (M, m), (T, 3, 3) and (T, 3), optional
+        The general geometry, instead of `baselines`: seen at dehomogenise(M (x, y, 1) + m w).
+    ground_truth : (height, width) array, optional
+        True disparity in pixels per unit baseline; NaN where it is unknown.
+    name, reference_name : str
+        Said in messages and written into every result.
+    target_names : sequence of str, optional
+    metadata : dict, optional
+        Whatever else the source knows (camera parameters, units), plain types only.
+
+    Notes
+    -----
+    The views are kept sorted by baseline (length, then direction), so that nothing depends on the order in which
+    they were listed.
+    """
+
+    def __init__(
+        self,
+        reference: ArrayLike,
+        targets: Sequence[ArrayLike] | NDArray[Any],
+        baselines: ArrayLike | None = None,
+        *,
+        transforms: tuple[ArrayLike, ArrayLike] | None = None,
+        ground_truth: ArrayLike | None = None,
+        name: str = "scene",
+        reference_name: str = "reference",
+        target_names: Sequence[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        names = list(target_names) if target_names is not None else [f"target {k}" for k in range(len(targets))]
+        if len(targets) < 1:
+            raise InputError(f"{name}: there is only the reference view; at least two views are needed.")
+        if len(names) != len(targets):
+            raise InputError(f"{name}: {len(targets)} targets but {len(names)} target names.")
+        self.name = name
+        self.reference_name = reference_name
+        self.metadata = dict(metadata or {})
+
+        views = [to_luma(image, who) for image, who in zip([reference, *targets], [reference_name, *names], strict=True)]
+        self.shape = _common_shape(views, [reference_name, *names])
+        views = to_unit_range(views)
+        M, m = _checked_transforms(baselines, transforms, len(targets), name)
+        B = np.array([geometry.baseline(Mt, mt, self.shape) for Mt, mt in zip(M, m, strict=True)])
+        _refuse_degenerate(M, m, B, names, reference_name)
+
+        order = _canonical_order(M, m, B)
+        self.reference: Image = views[0]
+        self.targets: Image = np.stack([views[1 + k] for k in order])
+        self.M, self.m, self.baselines = M[order], m[order], B[order]
+        self.target_names = [names[k] for k in order]
+        self.colour = _colour(reference)
+        self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
+
+    @classmethod
+    def from_lightfield(
+        cls,
+        views: ArrayLike,
+        reference: tuple[int, int] | None = None,
+        *,
+        ground_truth: ArrayLike | None = None,
+        name: str = "light field",
+    ) -> Scene:
+        """A scene from a regular grid of views, `array[v, u, y, x]` or `array[v, u, y, x, channel]`.
+
+        Row index v grows downwards and column index u to the right, as the cameras stand.  `reference` is the (v, u)
+        of the reference view, by default the middle of the grid.
+        """
+        array = np.asarray(views)
+        if array.ndim not in (4, 5):
+            raise InputError(f"{name}: a light field is array[v, u, y, x] or array[v, u, y, x, c], not {array.shape}.")
+        rows, columns = array.shape[:2]
+        v0, u0 = reference if reference is not None else (rows // 2, columns // 2)
+        if not (0 <= v0 < rows and 0 <= u0 < columns):
+            raise InputError(f"{name}: the reference ({v0}, {u0}) is outside the {rows} x {columns} grid of views.")
+        cells = [(v, u) for v in range(rows) for u in range(columns) if (v, u) != (v0, u0)]
+        return cls(
+            array[v0, u0],
+            [array[v, u] for v, u in cells],
+            [(u0 - u, v0 - v) for v, u in cells],
+            ground_truth=ground_truth,
+            name=name,
+            reference_name=f"view ({v0}, {u0})",
+            target_names=[f"view ({v}, {u})" for v, u in cells],
+        )
+
+    @classmethod
+    def from_cameras(
+        cls,
+        reference: ArrayLike,
+        targets: Sequence[ArrayLike],
+        cameras: Sequence[geometry.Camera],
+        **more: Any,
+    ) -> Scene:
+        """A scene from calibrated pinhole cameras; `cameras` lists the reference's first, then the targets'.
+
+        The nearest view gets a baseline of length 1, so disparity is in pixels of movement in that view, and
+        depth = metadata["disparity_times_depth"] / disparity, in the unit of the cameras' translations.
+        """
+        pairs = [camera.relative_to(cameras[0]) for camera in cameras[1:]]
+        shape = np.shape(reference)[:2]
+        lengths = [np.linalg.norm(geometry.baseline(M, m, (shape[0], shape[1]))) for M, m in pairs]
+        # A target at the reference's position is refused below, by name; here it must only not divide by zero.
+        unit = min((length for length in lengths if length > 0), default=1.0)
+        metadata = {**more.pop("metadata", {}), "disparity_times_depth": float(unit)}
+        transforms = np.array([M for M, _ in pairs]), np.array([m / unit for _, m in pairs])
+        return cls(reference, targets, transforms=transforms, metadata=metadata, **more)
+
+    @property
+    def unit(self) -> float:
+        """Length of the shortest baseline: the engines work in baselines divided by it."""
+        return float(np.hypot(*self.baselines.T).min())
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the pixels and the geometry: what the estimate depends on."""
+        digest = hashlib.sha256()
+        for array in (self.reference, self.targets, self.M, self.m):
+            digest.update(str(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        height, width = self.shape
+        truth = "with" if self.ground_truth is not None else "without"
+        return f"<Scene {self.name!r}: {1 + len(self.targets)} views of {width} x {height}, {truth} ground truth>"
+
+
+def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
+    """Indices of the targets to use: `all`, `cross` (same row or column), `star` (and diagonals), or the N nearest.
+
+    N counts the reference, as "17 views" does.
+    """
+    B = np.asarray(baselines, dtype=np.float64).reshape(-1, 2)
+    on_axis = np.abs(B).min(axis=1) <= 1e-9 * np.abs(B).max(axis=1)
+    on_diagonal = np.abs(np.abs(B[:, 0]) - np.abs(B[:, 1])) <= 1e-9 * np.abs(B).max(axis=1)
+    if isinstance(which, str) and which.isdecimal():
+        which = int(which)
+    if which == "all":
+        chosen = np.arange(len(B))
+    elif which == "cross":
+        chosen = np.flatnonzero(on_axis)
+    elif which == "star":
+        chosen = np.flatnonzero(on_axis | on_diagonal)
+    elif isinstance(which, int) and which >= 2:
+        if which > len(B) + 1:
+            raise InputError(f"views: {which} were asked for, but there are only {len(B) + 1}.")
+        chosen = np.sort(np.lexsort((_angle(B), np.hypot(*B.T).round(9)))[: which - 1])
+    else:
+        raise InputError(f"views: {which!r} is not one of cross, star, all or a number of at least 2.")
+    if len(chosen) == 0:
+        raise InputError(f"views: none of the {len(B)} other views belongs to {which!r}; try all.")
+    return [int(k) for k in chosen]
+
+
+def to_luma(image: ArrayLike, name: str = "image") -> Image:
+    """Rec. 601 luma, not rounded; integers become [0, 1] by their type's range."""
+    array = np.asarray(image)
+    if array.ndim == 3 and array.shape[2] in (1, 2):
+        array = array[..., 0]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
+        raise InputError(f"{name}: an image is (height, width) or (height, width, 3), not {array.shape}.")
+    if array.dtype.kind in "ui":
+        scale = 1.0 / np.iinfo(array.dtype).max
+    elif array.dtype.kind in "bf":
+        scale = 1.0
+    else:
+        raise InputError(f"{name}: pixels are {array.dtype}; use integers or real floats.")
+    values = array.astype(np.float32) * np.float32(scale)
+    if not np.isfinite(values).all():
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
+    return np.ascontiguousarray(values[..., :3] @ LUMA_REC601 if values.ndim == 3 else values)
+
+
+def to_unit_range(views: list[Image]) -> list[Image]:
+    """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
+    largest = max(float(np.abs(view).max()) for view in views)
+    return views if largest <= 1.0 + 1e-5 else [view / np.float32(largest) for view in views]
+
+
+def _colour(reference: ArrayLike) -> NDArray[Any]:
+    return np.asarray(reference)
+
+
+def _common_shape(views: list[Image], names: list[str]) -> tuple[int, int]:
+    height, width = views[0].shape
+    for view, name in zip(views[1:], names[1:], strict=True):
+        if view.shape != (height, width):
+            raise InputError(
+                f"{name}: is {view.shape[1]} x {view.shape[0]} pixels but {names[0]} is {width} x {height}; "
+                "all views must have one size."
+            )
+    return height, width
+
+
+def _checked_transforms(
+    baselines: ArrayLike | None, transforms: tuple[ArrayLike, ArrayLike] | None, count: int, name: str
+) -> tuple[geometry.Floats, geometry.Floats]:
+    if (baselines is None) == (transforms is None):
+        raise InputError(f"{name}: give either baselines or transforms (M, m).")
+    if baselines is not None:
+        B = np.asarray(baselines, dtype=np.float64)
+        if B.shape != (count, 2):
+            raise InputError(f"{name}: baselines must be ({count}, 2), one (B_x, B_y) a target, not {B.shape}.")
+        M, m = geometry.planar(B)
+    else:
+        assert transforms is not None
+        M, m = (np.asarray(part, dtype=np.float64) for part in transforms)
+        if M.shape != (count, 3, 3) or m.shape != (count, 3):
+            raise InputError(f"{name}: transforms must be ({count}, 3, 3) and ({count}, 3), not {M.shape}, {m.shape}.")
+    if not (np.isfinite(M).all() and np.isfinite(m).all()):
+        raise InputError(f"{name}: the views' geometry holds a NaN or an infinity; check the baselines or cameras.")
+    return M, m
+
+
+def _refuse_degenerate(
+    M: geometry.Floats, m: geometry.Floats, B: geometry.Floats, names: list[str], reference_name: str
+) -> None:
+    lengths = np.hypot(*B.T)
+    for k, length in enumerate(lengths):
+        if not np.isfinite(length):
+            raise InputError(f"{names[k]}: its camera sees nothing of what {reference_name} sees; check R and t.")
+        if length <= 1e-9 * lengths.max() or length == 0:
+            raise InputError(
+                f"{names[k]}: stands at the position of {reference_name}, so it shows no parallax; leave it out."
+            )
+    flat = np.concatenate([M.reshape(len(M), 9), m], axis=1)
+    _, first, group = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    for k, twin in enumerate(first[group.reshape(-1)]):
+        if twin != k:
+            raise InputError(f"{names[k]}: has the same baseline as {names[twin]}; correct one or leave it out.")
+
+
+def _angle(B: geometry.Floats) -> geometry.Floats:
+    return np.round(np.arctan2(B[:, 1], B[:, 0]) % (2 * np.pi), 9)
+
+
+def _canonical_order(M: geometry.Floats, m: geometry.Floats, B: geometry.Floats) -> NDArray[np.intp]:
+    ties = np.concatenate([M.reshape(len(M), 9), m], axis=1).T  # two rotated views may share a baseline
+    return np.lexsort((*ties, _angle(B), np.hypot(*B.T).round(9)))
+
+
+def _checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
+    if truth is None:
+        return None
+    array = np.asarray(truth, dtype=np.float32)
+    if array.shape != shape:
+        raise InputError(f"{name}: ground truth is {array.shape} but the views are {shape}; use the matching file.")
+    return np.where(np.isfinite(array), array, np.float32(np.nan))
