@@ -1,0 +1,70 @@
+"""One function that reads any supported image, whatever its name says: PNG, PGM/PPM, TIFF or JPEG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io import jpeg, png, pnm, tiff
+from gradcon.io.files import read_bytes
+
+MAX_PIXELS = 2**28
+_TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
+def read_image(path: str | Path) -> NDArray[Any]:
+    """Read an image at its full depth.
+
+    Parameters
+    ----------
+    path : str or Path
+        A PNG (8 or 16 bits), binary PGM or PPM (8 or 16 bits), TIFF (integer or float) or JPEG; the kind is
+        told by what the file holds, not by its name.
+
+    Returns
+    -------
+    array, (height, width) or (height, width, 3)
+        Integers span their type's range, floats are as stored.  Alpha is dropped, palettes are resolved.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, truncated, corrupt, absurdly large or not such an image.
+    """
+    pixels, white = _read(Path(path))
+    if white is None or pixels.dtype.kind != "u" or white == np.iinfo(pixels.dtype).max:
+        return pixels
+    return pixels.astype(np.float32) / np.float32(white)
+
+
+def read_grey_values(path: str | Path) -> NDArray[Any]:
+    """The integers of a one-channel image exactly as stored: for maps whose grey values are data."""
+    pixels, _ = _read(Path(path))
+    if pixels.ndim != 2 or pixels.dtype.kind != "u":
+        raise InputError(f"{path}: is not a grey image of integers, so its values cannot be read as a map.")
+    return pixels
+
+
+def _read(path: Path) -> tuple[NDArray[Any], int | None]:
+    """Pixels, and the value of white where the format states one of its own."""
+    data = read_bytes(path)
+    try:
+        if data.startswith(png.SIGNATURE):
+            return png.decode(data, MAX_PIXELS), None
+        if data.startswith(b"\xff\xd8\xff"):
+            return jpeg.decode(data, MAX_PIXELS), None
+        if data.startswith(_TIFF_MAGIC):
+            return tiff.decode(data, MAX_PIXELS), None
+        if data[:1] == b"P" and data[1:2] in b"123456" and len(data) > 2:
+            return pnm.decode(data)
+    except InputError as reason:
+        raise InputError(f"{path}: {reason}; copy or export the image again.") from None
+    except Exception:  # the decoders' libraries raise whatever they meet in a damaged file
+        raise InputError(
+            f"{path}: cannot be decoded: it is truncated, corrupt or of a rare kind; export the image again."
+        ) from None
+    raise InputError(f"{path}: is not an image that can be read; use PNG, PGM, PPM, TIFF or JPEG.")

@@ -1,0 +1,153 @@
+"""PNG: every pixel kind at its full depth, and the writer of 8- and 16-bit images.
+
+Pillow inflates and unfilters, but cuts 16-bit colour down to 8 bits: it is asked twice, once for the high
+bytes and once for the low ones.  Before it sees the file, each chunk's checksum is verified and what is not
+pixels is left out, so that damage never passes for an image and nothing in the metadata can do harm.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
+GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
+MAX_DEFLATE = 1032  # no deflate stream grows by more than this factor
+
+
+@dataclass(frozen=True)
+class Header:
+    """What IHDR says."""
+
+    width: int
+    height: int
+    depth: int
+    colour: int
+    rest: bytes  # compression, filter, interlace
+
+    def chunk(self) -> bytes:
+        return _chunk(
+            b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest
+        )
+
+    def raw_bytes(self) -> int:
+        """Size of the pixels before compression, the filter bytes left out."""
+        return self.height * ((self.width * self.depth * CHANNELS[self.colour] + 7) // 8)
+
+
+def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
+    """Pixels of a PNG: uint8 or uint16, (h, w) or (h, w, 3).  Alpha is dropped, a palette is resolved.
+
+    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    """
+    header, palette, pixels = _read_chunks(data)
+    if header.width * header.height > max_pixels:
+        raise InputError(f"says it is {header.width} x {header.height} pixels, more than can be meant")
+    if header.raw_bytes() > MAX_DEFLATE * len(pixels) + 1024:
+        raise InputError("holds too little data for its size, so it is truncated or corrupt")
+
+    def unpack(shown: Header, rawmode: str | None = None) -> NDArray[Any]:
+        return _unpack(b"".join([SIGNATURE, shown.chunk(), palette, pixels, _chunk(b"IEND", b"")]), rawmode)
+
+    if header.depth < 16:
+        return unpack(header)
+    if header.colour == GREY:
+        return unpack(header).astype(np.uint16)
+    if (
+        header.colour == GREY_ALPHA
+    ):  # four bytes a pixel, as 8-bit RGBA has: only the meaning of the bytes differs
+        bytes_ = unpack(Header(header.width, header.height, 8, RGBA, header.rest), "RGBA").astype(np.uint16)
+        return bytes_[..., 0] << 8 | bytes_[..., 1]
+    mode = "RGB" if header.colour == RGB else "RGBA"
+    high, low = (unpack(header, f"{mode};16{order}").astype(np.uint16) for order in "BL")
+    return (high << 8 | low)[..., :3]
+
+
+def encode(image: NDArray[Any]) -> bytes:
+    """A PNG of a uint8 or uint16 image, (h, w) or (h, w, 3)."""
+    array = np.asarray(image)
+    if (
+        array.dtype not in (np.uint8, np.uint16)
+        or array.ndim not in (2, 3)
+        or array.shape[2:] not in ((), (3,))
+    ):
+        raise InputError(
+            f"an image to be written must be uint8 or uint16, (height, width) or (height, width, 3), "
+            f"not {array.dtype} {array.shape}."
+        )
+    if array.size == 0:
+        raise InputError("an image to be written has no pixels.")
+    height, width = array.shape[:2]
+    depth = 8 * array.itemsize
+    rows = (
+        np.ascontiguousarray(array.astype(array.dtype.newbyteorder(">"))).view(np.uint8).reshape(height, -1)
+    )
+    step = rows.shape[1] // width
+    filtered = np.ones((height, 1 + rows.shape[1]), np.uint8)  # filter 1: less the pixel to the left
+    filtered[:, 1:] = rows
+    filtered[:, 1 + step :] -= rows[:, :-step]
+    header = Header(width, height, depth, GREY if array.ndim == 2 else RGB, bytes(3))
+    pixels = _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 6))
+    return b"".join([SIGNATURE, header.chunk(), pixels, _chunk(b"IEND", b"")])
+
+
+def _read_chunks(data: bytes) -> tuple[Header, bytes, bytes]:
+    """Header, palette chunk and pixel chunks of a PNG whose every chunk is whole."""
+    header, palette, pixels = None, b"", []
+    position = len(SIGNATURE)
+    while True:
+        if position + 12 > len(data):
+            raise InputError("is truncated")
+        length, kind = struct.unpack_from(">I4s", data, position)
+        end = position + 12 + length
+        if end > len(data):
+            raise InputError("is truncated")
+        (checksum,) = struct.unpack_from(">I", data, end - 4)
+        if zlib.crc32(data[position + 4 : end - 4]) != checksum:
+            raise InputError("is corrupt (a checksum is wrong)")
+        if header is None:
+            header = _header(kind, data[position + 8 : end - 4])
+        elif kind == b"PLTE":
+            palette = data[position:end]
+        elif kind == b"IDAT":
+            pixels.append(data[position:end])
+        elif kind == b"IEND":
+            return header, palette, b"".join(pixels)
+        position = end
+
+
+def _header(kind: bytes, content: bytes) -> Header:
+    if kind != b"IHDR" or len(content) != 13:
+        raise InputError("is corrupt (it has no header)")
+    width, height, depth, colour = struct.unpack_from(">IIBB", content)
+    if colour not in CHANNELS or depth not in (1, 2, 4, 8, 16) or width == 0 or height == 0:
+        raise InputError("is corrupt (its header makes no sense)")
+    return Header(width, height, depth, colour, content[10:])
+
+
+def _unpack(data: bytes, rawmode: str | None) -> NDArray[Any]:
+    """Pillow's pixels; `rawmode` overrules how it takes the bytes apart."""
+    from PIL import PngImagePlugin
+
+    image: Any = PngImagePlugin.PngImageFile(io.BytesIO(data))
+    if rawmode is not None:
+        image.tile = [(*image.tile[0][:3], rawmode)]
+    image.load()
+    if image.mode in ("P", "RGBA") and rawmode is None:
+        image = image.convert("RGB")
+    elif image.mode in ("1", "LA"):
+        image = image.convert("L")
+    return np.array(image)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

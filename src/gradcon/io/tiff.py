@@ -1,0 +1,117 @@
+"""TIFF: integers and floats, grey and colour, plain or by deflate, PackBits or LZW; the first page only.
+
+tifffile does the work.  LZW, which many programs write by default, it leaves to a package that is not
+required here, so it is decoded below.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+
+MAX_GROWTH = 2048  # no supported compression packs tighter
+LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
+
+
+def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
+    """Pixels of the first page in their own type, (h, w) or (h, w, 3); alpha dropped, a palette resolved.
+
+    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    """
+    import tifffile
+
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its complaints become our one sentence
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        page: Any = file.pages[0]
+        _refuse_what_lies(page, len(data), max_pixels)
+        pixels = _lzw_page(page, data) if page.compression == LZW else page.asarray(maxworkers=1)
+        colours, axes = page.colormap if page.photometric == 3 else None, page.axes
+        inverted = page.photometric == MINISWHITE
+    if colours is not None:
+        return np.moveaxis(colours[:, pixels], 0, -1)
+    if axes == "SYX":
+        pixels = np.moveaxis(pixels, 0, -1)
+    if pixels.dtype == bool:
+        pixels = pixels.astype(np.uint8) * np.uint8(255)
+    if inverted and pixels.dtype.kind == "u":
+        pixels = np.iinfo(pixels.dtype).max - pixels
+    if pixels.ndim == 3:
+        pixels = pixels[..., :3] if pixels.shape[2] >= 3 else pixels[..., 0]
+    return np.ascontiguousarray(pixels)
+
+
+def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
+    """Check all that the page claims against the file's size, before anything of that size is allocated."""
+    if page.axes not in ("YX", "YXS", "SYX") or page.dtype is None:
+        raise InputError(f"holds no picture of rows and columns (its axes are {page.axes!r})")
+    if page.imagelength * page.imagewidth > max_pixels or page.samplesperpixel > 16:
+        raise InputError(f"says it is {page.imagewidth} x {page.imagelength} pixels, more than can be meant")
+    if page.photometric not in (0, 1, 2, 3):
+        raise InputError(
+            f"stores its colours as {page.photometric!r}, which is not read; save it as grey or RGB"
+        )
+    counts, offsets = page.databytecounts, page.dataoffsets
+    if len(counts) != len(offsets) or len(counts) == 0 or min(counts) <= 0:
+        raise InputError("is truncated or corrupt (a part of the picture is missing)")
+    if any(offset < 8 or offset + count > size for offset, count in zip(offsets, counts, strict=True)):
+        raise InputError("is truncated")
+    bits = page.imagelength * page.imagewidth * page.samplesperpixel * page.bitspersample
+    if bits > 8 * sum(counts) * (1 if page.compression == 1 else MAX_GROWTH):
+        raise InputError("holds too little data for its size, so it is truncated or corrupt")
+
+
+def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:
+    if page.is_tiled or page.axes == "SYX" or page.predictor not in (1, HORIZONTAL) or page.bitspersample % 8:
+        raise InputError("is an LZW-compressed TIFF of a rare kind; save it without compression")
+    dtype = page.dtype.newbyteorder(page.parent.byteorder)
+    row = page.imagewidth * page.samplesperpixel * dtype.itemsize
+    strips, left = [], page.imagelength
+    for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
+        rows = min(page.rowsperstrip, left)
+        strips.append(_lzw(data[offset : offset + count], rows * row))
+        left -= rows
+    flat = b"".join(strips)
+    if len(flat) != page.imagelength * row:
+        raise InputError("is truncated or corrupt (its LZW data end early)")
+    pixels = np.frombuffer(flat, dtype).reshape(page.imagelength, page.imagewidth, page.samplesperpixel)
+    pixels = pixels.astype(page.dtype.newbyteorder("="))
+    if page.predictor == HORIZONTAL:
+        pixels = np.cumsum(pixels, axis=1, dtype=pixels.dtype)
+    return pixels[..., 0] if page.samplesperpixel == 1 else pixels
+
+
+def _lzw(data: bytes, size: int) -> bytes:
+    """Decode one strip: codes of 9 to 12 bits, high bit first; 256 starts the table anew, 257 ends."""
+    start = [bytes([k]) for k in range(256)] + [b"", b""]
+    table, width, previous = list(start), 9, b""
+    out, length, buffer, bits = [], 0, 0, 0
+    for byte in data:
+        buffer, bits = buffer << 8 | byte, bits + 8
+        if bits < width:
+            continue
+        bits -= width
+        code, buffer = buffer >> bits, buffer & ((1 << bits) - 1)
+        if code == 257 or length >= size:
+            break
+        if code == 256:
+            table, width, previous = list(start), 9, b""
+            continue
+        if code < len(table):
+            word = table[code]
+        elif code == len(table) and previous:
+            word = previous + previous[:1]
+        else:
+            raise InputError("is corrupt (its LZW data make no sense)")
+        if previous:
+            table.append(previous + word[:1])
+        out.append(word)
+        length += len(word)
+        previous = word
+        width = min(12, max(9, (len(table) + 1).bit_length()))
+    return b"".join(out)[:size]
