@@ -1,0 +1,148 @@
+"""Folders of the 4D Light Field Benchmark: input_Cam000.png .., parameters.cfg, gt_disp_lowres.pfm.
+
+Camera k stands at row k // columns, column k % columns.  A point seen at (x, y) in the reference with
+disparity d is seen at (x + d (col_ref - col), y + d (row_ref - row)) in another view; positive is nearer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.errors import InputError
+from gradcon.io import pfm, png
+from gradcon.io.files import write_files
+from gradcon.io.hci_parameters import Parameters, Value, format_parameters, read_parameters
+from gradcon.io.listing import Listing, by_cell, files_in, find_reference
+
+PARAMETERS = "parameters.cfg"
+GROUND_TRUTH = "gt_disp_lowres.pfm"
+_VIEW = re.compile(r"input_Cam(\d{3,6})\.png", re.ASCII)
+_GRID = (9, 9)  # where no parameters.cfg says otherwise
+
+
+def is_hci(folder: Path) -> bool:
+    """Whether a folder holds views named as the benchmark names them."""
+    return any(_VIEW.fullmatch(path.name) for path in files_in(folder))
+
+
+def list_hci(folder: Path, reference: str | None = None) -> Listing:
+    """Any subset of the views; the reference is the centre view unless another is told."""
+    parameters = _parameters(folder)
+    rows, columns = _GRID
+    if parameters:
+        rows, columns = int(parameters["num_cams_y"]), int(parameters["num_cams_x"])
+    cells = []
+    for path in files_in(folder):
+        if match := _VIEW.fullmatch(path.name):
+            number = int(match[1])
+            if number >= rows * columns:
+                raise InputError(
+                    f"{path}: is outside the {rows} x {columns} grid of cameras; see {PARAMETERS}."
+                )
+            cells.append((divmod(number, columns), path))
+    views = list(by_cell(cells).values())
+    centre = view_name(rows // 2, columns // 2, columns)
+    chosen = find_reference(views, reference, centre, folder)
+    truth = folder / GROUND_TRUTH
+    if chosen.name != centre:  # the benchmark's truth for other views, where it was downloaded too
+        truth = folder / f"gt_disp_lowres_{chosen.name.removeprefix('input_').removesuffix('.png')}.pfm"
+    size = None
+    if parameters:
+        size = int(parameters["image_resolution_x_px"]), int(parameters["image_resolution_y_px"])
+    return Listing(
+        source=folder,
+        views=views,
+        reference=chosen,
+        ground_truth=(lambda: pfm.read_pfm(truth)) if truth.exists() else None,
+        metadata={"format": "hci", **parameters},
+        size=size,
+    )
+
+
+def write_hci(
+    folder: str | Path,
+    views: ArrayLike,
+    ground_truth: ArrayLike | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    *,
+    cells: Iterable[tuple[int, int]] | None = None,
+) -> Path:
+    """Write a light field as such a folder, all files or none.
+
+    Parameters
+    ----------
+    folder : str or Path
+    views : array[v, u, y, x] or array[v, u, y, x, 3] of uint8 (or uint16)
+        Row v grows downwards and column u to the right, as the cameras stand.
+    ground_truth : (height, width) array, optional
+        Disparity of the centre view (rows // 2, columns // 2), in pixels per unit baseline.
+    parameters : dict, optional
+        Fields of parameters.cfg (see `hci_parameters.FIELDS`), in one flat dict; the grid and the images'
+        size are filled in.  Without it no parameters.cfg is written, which only a 9 x 9 grid can do without.
+    cells : iterable of (v, u), optional
+        The views to write; all by default.
+    """
+    array = np.asarray(views)
+    if array.ndim not in (4, 5) or array.dtype not in (np.uint8, np.uint16):
+        raise InputError(
+            f"{folder}: views must be uint8 array[v, u, y, x] or [v, u, y, x, 3], not {array.shape}."
+        )
+    rows, columns, height, width = array.shape[:4]
+    chosen = sorted(
+        {(int(v), int(u)) for v, u in cells} if cells is not None else set(np.ndindex(rows, columns))
+    )
+    outside = [cell for cell in chosen if not (0 <= cell[0] < rows and 0 <= cell[1] < columns)]
+    if outside:
+        raise InputError(f"{folder}: the view {outside[0]} is outside the {rows} x {columns} grid of views.")
+    if parameters is None and (rows, columns) != _GRID:
+        raise InputError(f"{folder}: a grid of {rows} x {columns} needs a {PARAMETERS}; give the parameters.")
+    if ground_truth is not None and np.shape(ground_truth) != (height, width):
+        raise InputError(
+            f"{folder}: ground truth is {np.shape(ground_truth)} but the views are {(height, width)}."
+        )
+    found = {
+        "num_cams_x": columns,
+        "num_cams_y": rows,
+        "image_resolution_x_px": width,
+        "image_resolution_y_px": height,
+    }
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        if parameters is not None:
+            yield PARAMETERS, _filled(parameters, found, f"{folder}/{PARAMETERS}").encode()
+        if ground_truth is not None:
+            yield GROUND_TRUTH, pfm.encode(ground_truth)
+        for v, u in chosen:
+            yield view_name(v, u, columns), png.encode(_view(array, v, u))
+
+    return write_files(Path(folder), files())
+
+
+def view_name(row: int, column: int, columns: int) -> str:
+    """The benchmark's file name of the view at (row, column) of a grid with that many columns."""
+    return f"input_Cam{row * columns + column:03d}.png"
+
+
+def _view(array: NDArray[Any], v: int, u: int) -> NDArray[Any]:
+    view = array[v, u]
+    return view[..., 0] if view.ndim == 3 and view.shape[2] == 1 else view
+
+
+def _filled(parameters: Mapping[str, Value], found: dict[str, int], where: str) -> str:
+    for name, value in found.items():
+        if parameters.get(name, value) != value:
+            raise InputError(
+                f"{where}: the field {name!r} is {parameters[name]}, but the views have {value}."
+            )
+    return format_parameters({**parameters, **found}, where)
+
+
+def _parameters(folder: Path) -> Parameters:
+    path = folder / PARAMETERS
+    return read_parameters(path) if path.exists() else {}

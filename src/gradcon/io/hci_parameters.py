@@ -1,0 +1,131 @@
+"""parameters.cfg of a 4D light-field folder: its fields, read strictly and written so that they read back.
+
+Of the fields, those on the grid of cameras, the images' size and what metric depth needs must be there; the
+others describe the scene and may be left out.  A field that is not known is refused: it is more likely a slip
+than news.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from gradcon.errors import InputError
+from gradcon.io.fields import finite_number, hint, refuse_unknown
+from gradcon.io.files import read_text
+
+Value = int | float | str
+Parameters = dict[str, Value]
+
+COUNT, LENGTH, NUMBER, TEXT = "a positive whole number", "a positive number", "a number", "text"
+FIELDS = {
+    "intrinsics": {
+        "focal_length_mm": LENGTH,
+        "image_resolution_x_px": COUNT,
+        "image_resolution_y_px": COUNT,
+        "sensor_size_mm": LENGTH,
+        "fstop": NUMBER,
+    },
+    "extrinsics": {
+        "num_cams_x": COUNT,
+        "num_cams_y": COUNT,
+        "baseline_mm": LENGTH,
+        "focus_distance_m": LENGTH,
+        "center_cam_x_m": NUMBER,
+        "center_cam_y_m": NUMBER,
+        "center_cam_z_m": NUMBER,
+        "center_cam_rx_rad": NUMBER,
+        "center_cam_ry_rad": NUMBER,
+        "center_cam_rz_rad": NUMBER,
+        "offset": NUMBER,
+    },
+    "meta": {
+        "scene": TEXT,
+        "category": TEXT,
+        "date": TEXT,
+        "version": TEXT,
+        "authors": TEXT,
+        "contact": TEXT,
+        "cycles_seed": TEXT,
+        "disp_min": NUMBER,
+        "disp_max": NUMBER,
+        "frustum_disp_min": NUMBER,
+        "frustum_disp_max": NUMBER,
+        "depth_map_scale": NUMBER,
+    },
+}
+KIND = {name: kind for fields in FIELDS.values() for name, kind in fields.items()}
+NEEDED = [name for name, kind in KIND.items() if kind in (COUNT, LENGTH)]
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
+
+
+class _Parser(configparser.RawConfigParser):
+    """No interpolation, no default section, names as they are written."""
+
+    def __init__(self) -> None:
+        super().__init__(default_section="", strict=True, delimiters=("=",), empty_lines_in_values=False)
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
+def read_parameters(path: Path) -> Parameters:
+    """The values of a parameters.cfg, by field; ints, floats and text."""
+    return parse_parameters(read_text(path), str(path))
+
+
+def parse_parameters(text: str, where: str = "parameters.cfg") -> Parameters:
+    """As `read_parameters`, from text; `where` is said in an error."""
+    parser = _Parser()
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        reason = str(error.message).splitlines()[0]
+        raise InputError(
+            f"{where}: is not a list of sections and 'field = value' lines ({reason})."
+        ) from None
+    values: Parameters = {}
+    for section in parser.sections():
+        if section not in FIELDS:
+            raise InputError(f"{where}: unknown section {section!r}; {hint(section, FIELDS)}")
+        refuse_unknown(f"{where}, section {section}", parser[section], FIELDS[section])
+        for name, value in parser[section].items():
+            values[name] = _value(name, value, where)
+    for name in NEEDED:
+        if name not in values:
+            section = next(section for section, fields in FIELDS.items() if name in fields)
+            raise InputError(f"{where}: the field {name!r} is missing; add it to section {section}.")
+    return values
+
+
+def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg") -> str:
+    """The text of a parameters.cfg that reads back as `values`."""
+    refuse_unknown(where, values, KIND)
+    sections = []
+    for section, fields in FIELDS.items():
+        lines = [f"{name} = {values[name]}" for name in fields if name in values]
+        sections.append("\n".join([f"[{section}]", *lines, ""]))
+    text = "\n".join(sections)
+    back = parse_parameters(text, where)
+    for name, value in values.items():
+        if back.get(name) != value:
+            raise InputError(
+                f"{where}: the field {name!r} cannot hold {value!r}; give {KIND[name]} on one line."
+            )
+    return text
+
+
+def _value(name: str, text: str, where: str) -> Value:
+    kind, number = KIND[name], None
+    if kind == TEXT:
+        return text
+    if kind == COUNT and _COUNT.fullmatch(text):
+        return int(text)
+    if kind != COUNT and _NUMBER.fullmatch(text):
+        number = finite_number(float(text))
+    if number is None or (kind == LENGTH and number <= 0):
+        raise InputError(f"{where}: the field {name!r} must be {kind}, not {text!r}.")
+    return number

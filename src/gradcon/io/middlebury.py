@@ -1,0 +1,83 @@
+"""Multi-view folders of Middlebury 2001 to 2006: collinear, equally spaced views, counted from the left.
+
+Two layouts: view0.png .. view6.png with disp1.png (2005 and 2006, reference view1), and im0.ppm .. im8.ppm
+with disp2.pgm (2001 and 2003, reference im2); any of the views may be missing.  A map's grey value divided by
+the size factor is the disparity in pixels between its own view and the one four steps on; divided by 4 once
+more it is pixels per unit baseline, the distance of adjacent views.  Grey 0 means unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io.images import read_grey_values
+from gradcon.io.listing import Listing, by_cell, files_in, find_reference
+
+STEPS = 4  # between the two views whose disparity the maps give
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """One of the two ways in which the views are named, and how the size tells what grey values mean."""
+
+    stem: str
+    extension: str  # of the view that is the reference by default
+    reference: int
+    factors: dict[int, float]  # by image height
+    otherwise: float | None
+
+
+# Full, half and third size are known by their height; so are the three sizes of 2003, and all else is 2001.
+LAYOUTS = (
+    _Layout("view", "png", 1, {1110: 1, 555: 2, 370: 3}, None),
+    _Layout("im", "ppm", 2, {375: 4, 750: 2, 1500: 1}, 8),
+)
+
+
+def is_middlebury(folder: Path) -> bool:
+    """Whether a folder holds views named as Middlebury names them."""
+    return any(_numbered(folder, layout.stem) for layout in LAYOUTS)
+
+
+def list_middlebury(folder: Path, reference: str | None = None, size_factor: float | None = None) -> Listing:
+    """The views that are there; `size_factor` is what grey values are divided by, inferred if not told."""
+    if size_factor is not None and not (np.isfinite(size_factor) and size_factor > 0):
+        raise InputError(f"size_factor: must be a positive number, not {size_factor}.")
+    layout, cells = next((layout, cells) for layout in LAYOUTS if (cells := _numbered(folder, layout.stem)))
+    grid = by_cell(((0, number), path) for number, path in cells)
+    default = grid.get((0, layout.reference))
+    default_name = default.name if default else f"{layout.stem}{layout.reference}.{layout.extension}"
+    chosen = find_reference(grid.values(), reference, default_name, folder)
+    number = next(column for (_, column), view in grid.items() if view is chosen)
+    maps = [path for path in (folder / f"disp{number}.{end}" for end in ("png", "pgm")) if path.exists()]
+    return Listing(
+        source=folder,
+        views=list(grid.values()),
+        reference=chosen,
+        ground_truth=(lambda: read_map(maps[0], layout, size_factor)) if maps else None,
+        metadata={"format": "middlebury"},
+    )
+
+
+def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[np.float32]:
+    """Disparity in pixels per unit baseline from a map of grey values, NaN where it is unknown."""
+    grey = read_grey_values(path)
+    factor = size_factor or layout.factors.get(grey.shape[0], layout.otherwise)
+    if factor is None:
+        raise InputError(
+            f"{path}: is {grey.shape[0]} pixels high, not one of the published sizes "
+            f"({', '.join(map(str, layout.factors))}); give the size_factor to divide its grey values by."
+        )
+    return np.where(grey == 0, np.float32(np.nan), grey.astype(np.float32) / np.float32(factor * STEPS))
+
+
+def _numbered(folder: Path, stem: str) -> list[tuple[int, Path]]:
+    pattern = re.compile(rf"{stem}(\d{{1,2}})\.(png|ppm|pgm)", re.ASCII)
+    found = ((pattern.fullmatch(path.name), path) for path in files_in(folder))
+    return [(int(match[1]), path) for match, path in found if match]

@@ -1,0 +1,76 @@
+"""Any folder whose file names tell where the cameras stand, by a pattern such as "2067_{row}_{col}.png".
+
+{row} and {col} stand for digits, with or without leading zeros; all else is literal.  Rows are counted
+downwards and columns to the right, as the cameras stand; with one of the two fields only, the cameras form a
+column or a row. The unit baseline is one step of the numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gradcon.errors import InputError
+from gradcon.io.listing import Listing, View, by_cell, files_in, find_reference
+
+_FIELD = re.compile(r"\{(row|col)\}")
+
+
+def list_pattern(folder: Path, pattern: str, reference: str | None = None) -> Listing:
+    """The files that match; the reference is the view nearest to the middle unless another is told."""
+    expression = compile_pattern(pattern)
+    cells = []
+    for path in files_in(folder):
+        if match := expression.fullmatch(path.name):
+            found = match.groupdict()
+            cells.append(((int(found.get("row", 0)), int(found.get("col", 0))), path))
+    if len(cells) < 2:
+        matches = "only one file matches" if cells else "no file matches"
+        raise InputError(
+            f"{folder}: {matches} the pattern {pattern!r}, but at least two views are needed; "
+            "check the pattern against the file names."
+        )
+    grid = by_cell(cells)
+    chosen = find_reference(grid.values(), reference, _middle(grid).name, folder)
+    return Listing(
+        source=folder,
+        views=list(grid.values()),
+        reference=chosen,
+        metadata={"format": "pattern", "pattern": pattern},
+    )
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """A regular expression for file names, with groups `row` and `col`."""
+    literals_and_fields = _FIELD.split(pattern)
+    fields = literals_and_fields[1::2]
+    if not fields:
+        raise InputError(
+            f"pattern: {pattern!r} has no {{row}} or {{col}}; write one where the numbers stand."
+        )
+    if len(set(fields)) < len(fields):
+        raise InputError(f"pattern: {pattern!r} names a field twice; use {{row}} and {{col}} once each.")
+    if len(fields) == 2 and not literals_and_fields[2]:
+        raise InputError(
+            f"pattern: {pattern!r} has nothing between its fields, so numbers cannot be told apart."
+        )
+    if "/" in pattern or "\\" in pattern:
+        raise InputError(
+            f"pattern: {pattern!r} names a folder; give the folder as the scene and only file names here."
+        )
+    parts = [
+        f"(?P<{part}>[0-9]{{1,9}})" if k % 2 else re.escape(part)
+        for k, part in enumerate(literals_and_fields)
+    ]
+    return re.compile("".join(parts))
+
+
+def _middle(grid: dict[tuple[int, int], View]) -> View:
+    """The view nearest to the middle of the range of rows and columns; of equals, the lower right one."""
+    rows, columns = zip(*grid, strict=True)
+    row2, column2 = min(rows) + max(rows), min(columns) + max(columns)
+
+    def off_centre(cell: tuple[int, int]) -> tuple[int, int, int]:
+        return (2 * cell[0] - row2) ** 2 + (2 * cell[1] - column2) ** 2, -cell[0], -cell[1]
+
+    return grid[min(grid, key=off_centre)]

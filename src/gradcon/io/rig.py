@@ -1,0 +1,225 @@
+"""rig.toml: a list of images with where their cameras stand, for any rig.
+
+    name = "my rig"              # optional
+    reference = "a.png"          # one of the images below
+    ground_truth = "truth.pfm"   # optional: disparity of the reference, a grey PFM
+    K = [[800, 0, 320], [0, 800, 240], [0, 0, 1]]   # optional: for all views that have none of their own
+
+    [[views]]                    # one such block a view
+    image = "a.png"              # relative to this file, in its folder or below
+    baseline = [0, 0]            # either this ...
+
+    [[views]]
+    image = "b.png"
+    R = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]           # ... or these: x_image ~ K (R X_world + t)
+    t = [-0.1, 0, 0]
+    K = [[810, 0, 320], [0, 810, 240], [0, 0, 1]]   # optional where K stands above
+
+All views are of one kind.  Baselines: a reference pixel (x, y) of disparity w is seen at (x, y) + w B, B the
+view's `baseline` less the reference's, so a camera one step to the right of the reference has [-1, 0].
+Cameras: pixel centres are at integers, x to the right and y down; the nearest view gets a baseline of length
+1, and ground truth is in that unit.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.errors import InputError
+from gradcon.geometry import Camera
+from gradcon.io import pfm, png
+from gradcon.io.fields import finite_number, hint, refuse_unknown
+from gradcon.io.files import read_text, write_files
+from gradcon.io.listing import Baseline, Listing, View, find_reference
+
+RIG = "rig.toml"
+GROUND_TRUTH = "ground_truth.pfm"
+FIELDS = ("name", "reference", "ground_truth", "K", "views")
+VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
+
+
+def list_rig(path: Path, reference: str | None = None) -> Listing:
+    """What a rig.toml lists; `reference` overrules the one it names, whose ground truth is then left out."""
+    listing = parse_rig(read_text(path), path)
+    if reference is None or reference == listing.reference.name:
+        return listing
+    chosen = find_reference(listing.views, reference, reference, path)
+    return replace(listing, reference=chosen, ground_truth=None)
+
+
+def parse_rig(text: str, path: Path) -> Listing:
+    """As `list_rig`, from text; `path` is said in errors, and images are relative to it."""
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = (
+            str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is absurd"
+        )
+        raise InputError(f"{path}: is not a TOML file ({reason}); correct it.") from None
+    refuse_unknown(str(path), table, FIELDS)
+    blocks = _needed(table, "views", str(path))
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+        raise InputError(f"{path}: the field 'views' must be [[views]] blocks, one a view.")
+    views: list[View] = []
+    for number, block in enumerate(blocks, 1):
+        view = _view(block, table, path, f"{path}, view {number}")
+        if view.name in [other.name for other in views]:
+            raise InputError(
+                f"{path}, view {number}: the field 'image' names {view.name!r} again; list it once."
+            )
+        if views and type(view.stands) is not type(views[0].stands):
+            raise InputError(f"{path}, view {number}: give all views a baseline, or all of them R and t.")
+        views.append(view)
+    if len(views) < 2:
+        raise InputError(f"{path}: lists fewer than two views; add [[views]] blocks.")
+    named = _text(_needed(table, "reference", str(path)), "reference", str(path))
+    if named not in (names := [view.name for view in views]):
+        raise InputError(
+            f"{path}: the field 'reference' names {named!r}, not one of the images; {hint(named, names)}"
+        )
+    truth = (
+        _inside(table["ground_truth"], "ground_truth", path, str(path)) if "ground_truth" in table else None
+    )
+    return Listing(
+        source=path,
+        views=views,
+        reference=find_reference(views, named, named, path),
+        ground_truth=(lambda: pfm.read_pfm(truth)) if truth else None,
+        metadata={"format": "rig"},
+        name=_text(table["name"], "name", str(path)) if "name" in table else path.resolve().parent.name,
+    )
+
+
+def write_rig(
+    folder: str | Path,
+    images: Mapping[str, NDArray[Any]],
+    stands: Sequence[Camera] | Sequence[Baseline],
+    *,
+    reference: str,
+    ground_truth: ArrayLike | None = None,
+    name: str | None = None,
+) -> Path:
+    """Write images, rig.toml and ground_truth.pfm into a folder, all files or none.
+
+    Parameters
+    ----------
+    folder : str or Path
+    images : dict of file name (ending in .png) to uint8 or uint16 array
+    stands : sequence of Camera, or of (B_x, B_y)
+        Where each image was taken from, in the order of `images`.
+    reference : str
+        The file name of the reference.
+    ground_truth : (height, width) array, optional
+        Disparity of the reference in pixels per unit baseline; with cameras, the nearest view's is the unit.
+    name : str, optional
+    """
+    path = Path(folder) / RIG
+    if len(images) != len(stands):
+        raise InputError(
+            f"{path}: there are {len(images)} images but {len(stands)} places; give one for each."
+        )
+    lines = [f"name = {_quoted(name)}"] if name is not None else []
+    lines.append(f"reference = {_quoted(reference)}")
+    if ground_truth is not None:
+        lines.append(f"ground_truth = {_quoted(GROUND_TRUTH)}")
+    for image, place in zip(images, stands, strict=True):
+        if PurePosixPath(image).name != image or not image.endswith(".png"):
+            raise InputError(
+                f"{path}: an image is to be called {image!r}; give a plain file name that ends in .png."
+            )
+        lines += ["", "[[views]]", f"image = {_quoted(image)}"]
+        if isinstance(place, Camera):
+            lines += [
+                f"{field} = {np.asarray(getattr(place, field), float).tolist()}" for field in ("K", "R", "t")
+            ]
+        else:
+            lines.append(f"baseline = {np.asarray(place, float).tolist()}")
+    text = "\n".join([*lines, ""])
+    parse_rig(text, path)  # what cannot be read back is not written
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield RIG, text.encode()
+        if ground_truth is not None:
+            yield GROUND_TRUTH, pfm.encode(ground_truth)
+        for image, pixels in images.items():
+            yield image, png.encode(pixels)
+
+    return write_files(Path(folder), files())
+
+
+def _view(block: dict[str, Any], table: dict[str, Any], path: Path, where: str) -> View:
+    refuse_unknown(where, block, VIEW_FIELDS)
+    image = _inside(_needed(block, "image", where), "image", path, where)
+    camera_fields = [field for field in ("K", "R", "t") if field in block]
+    stands: Baseline | Camera
+    if "baseline" in block:
+        if camera_fields or "K" in table:
+            raise InputError(
+                f"{where}: has a baseline and a camera's {[*camera_fields, 'K'][0]}; give only one kind."
+            )
+        x, y = _numbers(block["baseline"], (2,), "baseline", where)
+        stands = (float(x), float(y))
+    elif not camera_fields:
+        raise InputError(f"{where}: the field 'baseline' is missing (or 'R' and 't', of a camera); add it.")
+    else:
+        K = _numbers(block["K"] if "K" in block else _needed(table, "K", where), (3, 3), "K", where)
+        R = _numbers(_needed(block, "R", where), (3, 3), "R", where)
+        t = _numbers(_needed(block, "t", where), (3,), "t", where)
+        stands = Camera.of(K, R, t, where)
+    return View(image, block["image"], stands)
+
+
+def _needed(table: Mapping[str, Any], field: str, where: str) -> Any:
+    if field not in table:
+        raise InputError(f"{where}: the field {field!r} is missing; add it.")
+    return table[field]
+
+
+def _text(value: Any, field: str, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where}: the field {field!r} must be text in quotes, not {value!r:.60}.")
+    return value
+
+
+def _inside(value: Any, field: str, path: Path, where: str) -> Path:
+    """The path of a file that stays in the rig's folder."""
+    name = _text(value, field, where)
+    leaves = "\\" in name or ":" in name or "\0" in name or ".." in PurePosixPath(name).parts
+    if leaves or PurePosixPath(name).is_absolute() or not PurePosixPath(name).name:
+        raise InputError(
+            f"{where}: the field {field!r} leaves the rig's folder ({name!r:.60}); move the file into it."
+        )
+    return path.parent / name
+
+
+def _numbers(value: Any, shape: tuple[int, ...], field: str, where: str) -> NDArray[np.float64]:
+    flat = _flat(value, shape)
+    if flat is None:
+        wanted = "two numbers" if shape == (2,) else " x ".join(map(str, shape)) + " finite numbers"
+        raise InputError(f"{where}: the field {field!r} must be {wanted}, not {value!r:.60}.")
+    return np.array(flat).reshape(shape)
+
+
+def _flat(value: Any, shape: tuple[int, ...]) -> list[float] | None:
+    """The numbers of nested lists of that shape, or None where they are not that."""
+    if not shape:
+        number = finite_number(value)
+        return None if number is None else [number]
+    if not isinstance(value, list) or len(value) != shape[0]:
+        return None
+    parts = [_flat(part, shape[1:]) for part in value]
+    return (
+        None if any(part is None for part in parts) else [number for part in parts for number in part or ()]
+    )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
