@@ -1,0 +1,85 @@
+"""The 5 x 5 median of the cpu engine, by a network of minima and maxima on whole rows.
+
+A sorting network compares fixed pairs, so each comparison runs over a row of pixels at once.  The network is
+Batcher's odd-even merge sort for 25 values, less every comparison that cannot reach the middle one.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from gradcon.model import MEDIAN_SIZE
+
+COUNT = MEDIAN_SIZE * MEDIAN_SIZE
+COLUMNS = 256  # at a time, so that all 25 rows stay in the first-level cache
+
+
+def median_network(count):
+    """Pairs (i, j), i < j, to be put in order one after the other: the middle of `count` values ends in the middle."""
+    pairs = []
+    p = 1
+    while p < count:  # Batcher's odd-even merge sort (Knuth, volume 3, algorithm 5.2.2M)
+        k = p
+        while k >= 1:
+            for j in range(k % p, count - k, 2 * k):
+                for i in range(min(k, count - j - k)):
+                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
+                        pairs.append((i + j, i + j + k))
+            k //= 2
+        p *= 2
+    needed, kept = {count // 2}, []
+    for i, j in reversed(pairs):
+        if i in needed or j in needed:
+            kept.append((i, j))
+            needed |= {i, j}
+    return np.array(kept[::-1])
+
+
+NETWORK = median_network(COUNT)
+
+
+@njit(cache=True, nogil=True)
+def order(a, b):
+    for x in range(a.size):
+        low, high = a[x], b[x]
+        a[x] = low if low < high else high
+        b[x] = high if low < high else low
+
+
+@njit(cache=True, nogil=True)
+def reflected(i, n):
+    """Index i brought inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1."""
+    while i < 0 or i >= n:
+        i = -1 - i if i < 0 else 2 * n - 1 - i
+    return i
+
+
+@njit(cache=True, nogil=True)
+def median_rows(chunk, chunks, padded, network, out):
+    height, width = out.shape
+    half = MEDIAN_SIZE // 2
+    values = np.empty((COUNT, COLUMNS), out.dtype)
+    for y in range(chunk, height, chunks):
+        for x0 in range(0, width, COLUMNS):
+            n = min(COLUMNS, width - x0)
+            for i in range(MEDIAN_SIZE):
+                line = padded[reflected(y + i - half, height)]
+                for j in range(MEDIAN_SIZE):
+                    values[i * MEDIAN_SIZE + j, :n] = line[x0 + j : x0 + j + n]
+            for k in range(network.shape[0]):
+                order(values[network[k, 0], :n], values[network[k, 1], :n])
+            out[y, x0 : x0 + n] = values[COUNT // 2, :n]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def median_filter(chunks, image, network, out):
+    """5 x 5 median with reflected borders."""
+    height, width = image.shape
+    half = MEDIAN_SIZE // 2
+    padded = np.empty((height, width + 2 * half), image.dtype)
+    for y in range(height):
+        padded[y, half : half + width] = image[y]
+        for x in range(half):
+            padded[y, x] = image[y, reflected(x - half, width)]
+            padded[y, half + width + x] = image[y, reflected(width + x, width)]
+    for chunk in prange(chunks):
+        median_rows(chunk, chunks, padded, network, out)

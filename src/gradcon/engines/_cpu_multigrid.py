@@ -1,0 +1,244 @@
+"""The inner solver of the cpu engine: conjugate gradients, preconditioned by one multigrid V-cycle.
+
+The system is (data + L) x = b, with L a 5-point operator whose links vary over four decades.  Coarser levels join
+2 x 2 pixels: their data terms add up, and so do the links that cross between joined pixels, halved, because
+piecewise constant corrections make a coarse operator too stiff by a factor of two.  One damped Jacobi step before and
+one after keep the cycle symmetric, as conjugate gradients require.
+
+All levels lie in flat arrays, one behind the other, each with a margin of one zero pixel on every side.
+`right[y, x]` links a pixel with its right neighbour, `below[y, x]` with the one below.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from gradcon.engines._cpu_rows import FAST
+
+DAMPING = np.float32(0.8)
+SERIAL = 4096  # pixels below which a level is not worth more than one thread
+
+
+def levels_of(height, width):
+    """Shapes and offsets of all levels down to a single pixel: rows of (height, width, offset)."""
+    table, offset = [], 0
+    while True:
+        table.append((height, width, offset))
+        offset += (height + 2) * (width + 2)
+        if height == width == 1:
+            return np.array(table), offset
+        height, width = (height + 1) // 2, (width + 1) // 2
+
+
+def both(function):
+    """A kernel in two builds: on all threads, and on one."""
+    options = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
+    return njit(parallel=True, **options)(function), njit(**options)(function)
+
+
+@njit(cache=True, nogil=True)
+def level(flat, table, k):
+    height, width, offset = table[k]
+    return flat[offset : offset + (height + 2) * (width + 2)].reshape((height + 2, width + 2))
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def apply_row(diagonal, right, above, below, up, x, down, out):
+    """One row of A x; all rows with their margins."""
+    n = out.size
+    d, east, west = diagonal[1 : n + 1], right[1 : n + 1], right[:n]
+    north, south = above[1 : n + 1], below[1 : n + 1]
+    xc, xe, xw, xn, xs = x[1 : n + 1], x[2 : n + 2], x[:n], up[1 : n + 1], down[1 : n + 1]
+    for i in range(n):
+        out[i] = d[i] * xc[i] - (east[i] * xe[i] + west[i] * xw[i]) - (north[i] * xn[i] + south[i] * xs[i])
+
+
+def _jacobi_start(inverse, b, x):
+    """x = damped D^-1 b: a Jacobi step from zero."""
+    height, width = b.shape[0] - 2, b.shape[1] - 2
+    for y in prange(1, height + 1):
+        b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
+        for i in range(width):
+            x_row[i] = DAMPING * i_row[i] * b_row[i]
+
+
+def _restrict(diagonal, right, below, b, x, coarse):
+    """coarse = the residual b - A x, summed over 2 x 2 pixels."""
+    height, width = b.shape[0] - 2, b.shape[1] - 2
+    for yc in prange(1, coarse.shape[0] - 1):
+        residual = np.zeros(width + 1, np.float32)
+        total = np.zeros(width + 1, np.float32)
+        for y in range(2 * yc - 1, min(2 * yc, height) + 1):
+            apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], residual[:width])
+            b_row = b[y, 1 : width + 1]
+            for i in range(width):
+                total[i] += b_row[i] - residual[i]
+        for xc in range(coarse.shape[1] - 2):
+            coarse[yc, xc + 1] = total[2 * xc] + total[2 * xc + 1]
+
+
+def _prolong(coarse, x):
+    """Add the coarse correction to each of its 2 x 2 pixels."""
+    height, width = x.shape[0] - 2, x.shape[1] - 2
+    for y in prange(1, height + 1):
+        line = coarse[(y + 1) // 2]
+        for i in range(1, width + 1):
+            x[y, i] += line[(i + 1) // 2]
+
+
+def _jacobi(diagonal, inverse, right, below, b, x, out, dots):
+    """out = x + damped D^-1 (b - A x), and <b, out> row by row."""
+    height, width = b.shape[0] - 2, b.shape[1] - 2
+    for y in prange(1, height + 1):
+        result = out[y, 1 : width + 1]
+        apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
+        b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
+        for i in range(width):
+            result[i] = x_row[i] + DAMPING * i_row[i] * (b_row[i] - result[i])
+        dots[y - 1] = dot_row(b_row, result)
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def dot_row(a, b):
+    """Inner product, added up in float64."""
+    total = 0.0
+    for i in range(a.size):
+        total += float(a[i]) * float(b[i])
+    return total
+
+
+def _apply(diagonal, right, below, x, out, dots):
+    """out = A x, and <x, out> row by row."""
+    height, width = x.shape[0] - 2, x.shape[1] - 2
+    for y in prange(1, height + 1):
+        result = out[y, 1 : width + 1]
+        apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
+        dots[y - 1] = dot_row(x[y, 1 : width + 1], result)
+
+
+def _step(a, p, q, x, r):
+    """x += a p and r -= a q."""
+    height, width = x.shape[0] - 2, x.shape[1] - 2
+    for y in prange(1, height + 1):
+        x_row, r_row = x[y, 1 : width + 1], r[y, 1 : width + 1]
+        p_row, q_row = p[y, 1 : width + 1], q[y, 1 : width + 1]
+        for i in range(width):
+            x_row[i] += a * p_row[i]
+        for i in range(width):
+            r_row[i] -= a * q_row[i]
+
+
+def _direction(beta, z, p):
+    """p = z + beta p."""
+    height, width = p.shape[0] - 2, p.shape[1] - 2
+    for y in prange(1, height + 1):
+        z_row, p_row = z[y, 1 : width + 1], p[y, 1 : width + 1]
+        for i in range(width):
+            p_row[i] = z_row[i] + beta * p_row[i]
+
+
+def _diagonals(data, right, below, diagonal, inverse):
+    """diagonal = data + links, and its inverse, 0 where a pixel knows nothing and has no neighbour."""
+    height, width = data.shape[0] - 2, data.shape[1] - 2
+    for y in prange(1, height + 1):
+        for x in range(1, width + 1):
+            total = data[y, x] + right[y, x] + right[y, x - 1] + below[y, x] + below[y - 1, x]
+            diagonal[y, x] = total
+            inverse[y, x] = np.float32(1) / total if total > 0 else np.float32(0)
+
+
+def _coarsen(data, right, below, coarse_data, coarse_right, coarse_below):
+    height, width = data.shape[0] - 2, data.shape[1] - 2
+    half = np.float32(0.5)
+    for yc in prange(1, coarse_data.shape[0] - 1):
+        y, y2 = 2 * yc - 1, min(2 * yc, height + 1)
+        for xc in range(1, coarse_data.shape[1] - 1):
+            x, x2 = 2 * xc - 1, min(2 * xc, width + 1)
+            coarse_data[yc, xc] = (data[y, x] + data[y, x2]) + (data[y2, x] + data[y2, x2])
+            coarse_right[yc, xc] = half * (right[y, x2] + right[y2, x2])
+            coarse_below[yc, xc] = half * (below[y2, x] + below[y2, x2])
+
+
+jacobi_start, jacobi_start_1 = both(_jacobi_start)
+restrict, restrict_1 = both(_restrict)
+prolong, prolong_1 = both(_prolong)
+jacobi, jacobi_1 = both(_jacobi)
+apply, _ = both(_apply)
+step, _ = both(_step)
+direction, _ = both(_direction)
+diagonals, diagonals_1 = both(_diagonals)
+coarsen, coarsen_1 = both(_coarsen)
+
+
+@njit(cache=True, nogil=True)
+def set_up(table, data, right, below, diagonal, inverse):
+    """Fill in the coarser levels and all diagonals from the finest level's data and links."""
+    for k in range(len(table)):
+        d, r, b = level(data, table, k), level(right, table, k), level(below, table, k)
+        large = table[k, 0] * table[k, 1] > SERIAL
+        if large:
+            diagonals(d, r, b, level(diagonal, table, k), level(inverse, table, k))
+        else:
+            diagonals_1(d, r, b, level(diagonal, table, k), level(inverse, table, k))
+        if k + 1 < len(table):
+            d_next, r_next, b_next = level(data, table, k + 1), level(right, table, k + 1), level(below, table, k + 1)
+            if large:
+                coarsen(d, r, b, d_next, r_next, b_next)
+            else:
+                coarsen_1(d, r, b, d_next, r_next, b_next)
+
+
+@njit(cache=True, nogil=True)
+def v_cycle(table, diagonal, inverse, right, below, b, x, z, dots):
+    """z = the multigrid approximation of A^-1 b; the finest level of `b` is given.  Returns <b, z>."""
+    last = len(table) - 1
+    for k in range(last):
+        large = table[k, 0] * table[k, 1] > SERIAL
+        d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
+        b_k, x_k, b_next = level(b, table, k), level(x, table, k), level(b, table, k + 1)
+        if large:
+            jacobi_start(i, b_k, x_k)
+            restrict(d, r, w, b_k, x_k, b_next)
+        else:
+            jacobi_start_1(i, b_k, x_k)
+            restrict_1(d, r, w, b_k, x_k, b_next)
+    level(z, table, last)[1, 1] = level(inverse, table, last)[1, 1] * level(b, table, last)[1, 1]
+    for k in range(last - 1, -1, -1):
+        large = table[k, 0] * table[k, 1] > SERIAL
+        d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
+        b_k, x_k, z_k, z_next = level(b, table, k), level(x, table, k), level(z, table, k), level(z, table, k + 1)
+        if large:
+            prolong(z_next, x_k)
+            jacobi(d, i, r, w, b_k, x_k, z_k, dots)
+        else:
+            prolong_1(z_next, x_k)
+            jacobi_1(d, i, r, w, b_k, x_k, z_k, dots)
+    if last == 0:
+        return float(b[4]) * float(z[4])  # a single pixel
+    return dots[: table[0, 0]].sum()
+
+
+@njit(cache=True, nogil=True)
+def conjugate_gradients(table, diagonal, inverse, right, below, r, work, z, p, q, dots, tolerance, most, solution):
+    """Solve A solution = r by preconditioned conjugate gradients from zero; returns the number of iterations.
+
+    `r` (all levels) holds the right-hand side on its finest level and becomes the residual.  It has converged when
+    the residual, in the preconditioner's norm, has fallen by `tolerance`.
+    """
+    height = table[0, 0]
+    d, e, s = level(diagonal, table, 0), level(right, table, 0), level(below, table, 0)
+    r_0, z_0 = level(r, table, 0), level(z, table, 0)
+    rz = v_cycle(table, diagonal, inverse, right, below, r, work, z, dots)
+    goal = rz * tolerance * tolerance
+    p[:] = z_0
+    for iteration in range(most):
+        if not rz > goal:  # also where rz is 0 or not a number
+            return iteration
+        apply(d, e, s, p, q, dots)
+        curvature = dots[:height].sum()
+        if not curvature > 0:
+            return iteration
+        step(np.float32(rz / curvature), p, q, solution, r_0)
+        rz_new = v_cycle(table, diagonal, inverse, right, below, r, work, z, dots)
+        direction(np.float32(rz_new / rz), z_0, p)
+        rz = rz_new
+    return most

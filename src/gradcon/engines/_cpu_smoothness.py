@@ -1,0 +1,78 @@
+"""The smoothness term of the cpu engine, and the step from one disparity to the next."""
+
+import numpy as np
+from numba import njit, prange
+
+from gradcon import model
+from gradcon.engines._cpu_rows import FAST
+
+reweight_of = njit(cache=True, fastmath=FAST, nogil=True)(model.smoothness_reweight)
+link = njit(cache=True, fastmath=FAST, nogil=True)(model.link)
+
+
+@njit(cache=True, fastmath=FAST, nogil=True, parallel=True)
+def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
+    """Fill the finest level of the solver: data term, links alpha L, and b = rhs - alpha L w.
+
+    The solver's arrays have a margin of one pixel, which stays zero.
+    """
+    height, width = w.shape
+    phi = np.ones((height, width), np.float32)
+    if reweight:
+        for y in prange(height):
+            up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
+            for x in range(width):
+                wx = model.HALF * (w[y, min(x + 1, width - 1)] - w[y, max(x - 1, 0)])
+                wy = model.HALF * (down[x] - up[x])
+                phi[y, x] = reweight_of(wx, wy)
+    for y in prange(height):
+        data_row, right_row, below_row = data[y + 1, 1:-1], right[y + 1, 1:-1], below[y + 1, 1:-1]
+        here, next_row = phi[y], phi[min(y + 1, height - 1)]
+        has_below = np.float32(alpha if y < height - 1 else 0)
+        for x in range(width - 1):
+            right_row[x] = alpha * link(here[x], here[x + 1])
+        for x in range(width):
+            data_row[x] = diagonal[y, x]
+            below_row[x] = has_below * link(here[x], next_row[x])
+    for y in prange(height):
+        up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
+        for x in range(width):
+            centre = w[y, x]
+            left, east = w[y, max(x - 1, 0)], w[y, min(x + 1, width - 1)]
+            b[y + 1, x + 1] = rhs[y, x] - (
+                right[y + 1, x + 1] * (centre - east)
+                + right[y + 1, x] * (centre - left)
+                + below[y + 1, x + 1] * (centre - down[x])
+                + below[y, x + 1] * (centre - up[x])
+            )
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def limited_step(w, dw, limit, out):
+    """out = w + dw, with |dw| limited; returns the share of pixels that met the limit."""
+    height, width = w.shape
+    met = np.zeros(height, np.int64)
+    for y in prange(height):
+        count = 0
+        for x in range(width):
+            step = dw[y, x]
+            if abs(step) > limit:
+                count += 1
+            out[y, x] = w[y, x] + min(max(step, -limit), limit)
+        met[y] = count
+    return met.sum() / (height * width)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def step_size(before, after):
+    """Mean and largest |after - before|."""
+    height, width = before.shape
+    total, most = np.zeros(height), np.zeros(height)
+    for y in prange(height):
+        s, top = 0.0, 0.0
+        for x in range(width):
+            change = abs(float(after[y, x]) - float(before[y, x]))
+            s += change
+            top = max(top, change)
+        total[y], most[y] = s, top
+    return total.sum() / (height * width), most.max()

@@ -1,0 +1,196 @@
+"""The default engine: float32, all cores, compiled by Numba at first use and cached.
+
+The same operations as `reference`, fused: the reference image's filters are computed once, the data term runs in
+tiles that stay in cache, the linear system is solved by preconditioned conjugate gradients.  Results do not depend on
+the number of threads: every pixel is computed by one thread, and sums over pixels are added row by row in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon import geometry, model
+from gradcon.engines import DataTerm, Update
+from gradcon.engines import _cpu_data as data
+from gradcon.engines import _cpu_multigrid as multigrid
+from gradcon.engines import _cpu_smoothness as smoothness
+from gradcon.engines._cpu_median import NETWORK, median_filter
+from gradcon.engines._cpu_warp import COLUMN, GENERAL, MARGIN, PLANAR, ROW, warp_views
+from gradcon.scene import Scene
+from gradcon.schedules import Stage, Weighting
+
+Field = NDArray[np.float32]
+INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm, relative to the right-hand side's
+INNER_MOST = 100
+
+
+class CpuEngine:
+    """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1."""
+
+    name = "cpu"
+
+    def __init__(self, scene: Scene, epsilon: float) -> None:
+        self.epsilon = np.float32(epsilon)
+        self.shape = scene.shape
+        self.reference = scene.reference
+        self.targets = np.pad(scene.targets, ((0, 0), (MARGIN, MARGIN), (MARGIN, MARGIN)), mode="edge")
+        self.M, self.m = scene.M, scene.m / scene.unit
+        self.baselines = scene.baselines / scene.unit
+        self.kinds = np.array([_kind(M, m) for M, m in zip(self.M, self.m, strict=True)])
+        self._scales: dict[int, tuple[Field, Field, Field]] = {}
+        self._buffers: dict[str, Any] = {}
+        self._solver = _Solver(*scene.shape)
+
+    def upload(self, w: NDArray[np.floating]) -> Field:
+        return np.ascontiguousarray(w, dtype=np.float32)
+
+    def download(self, w: Field) -> Field:
+        return w
+
+    def data_term(self, w: Field, stage: Stage, reweight: bool) -> DataTerm:
+        """Diagonal and right-hand side of the data term, with the stage's weights."""
+        if stage.weighting.model:
+            diagonal, rhs, _ = self._weighted(w, stage, stage.weighting, reweight)
+            return DataTerm(diagonal, rhs)
+        views, warped = self._warp(w, stage)
+        diagonal, rhs = np.empty(self.shape, np.float32), np.empty(self.shape, np.float32)
+        references, evens, odds, taps = self._stack(stage.scales)
+        data.uniform_term(
+            numba.get_num_threads(), warped, w, views, self.kinds, self.M, self.m, references, evens, odds, taps, reweight, diagonal, rhs
+        )
+        return DataTerm(diagonal, rhs)
+
+    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> tuple[Field, int]:
+        """dw of (diagonal + alpha L) dw = rhs - alpha L w, and how many iterations it took."""
+        return self._solver.solve(w, term, np.float32(alpha), reweight)
+
+    def update(self, w: Field, dw: Field, limit: float) -> Update:
+        """w + dw with the step limited, then the median filter."""
+        stepped, filtered = np.empty_like(w), np.empty_like(w)
+        clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
+        median_filter(numba.get_num_threads(), stepped, NETWORK, filtered)
+        step_mean, step_max = smoothness.step_size(w, filtered)
+        return Update(filtered, step_mean, step_max, clipped)
+
+    def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
+        """Predicted standard deviation of w, by the model's weights whatever the method's were."""
+        _, _, precision = self._weighted(w, stage, Weighting(), True)
+        return model.deviation(precision, np.float32(prior))
+
+    def _weighted(self, w: Field, stage: Stage, weighting: Weighting, reweight: bool) -> tuple[Field, Field, Field]:
+        views, warped = self._warp(w, stage)
+        g2 = self._buffer("g2", (len(views), *self.shape))
+        dw2 = self._buffer("dw2", self.shape)
+        reference_0, even_0, odd_0 = self._scale(0)
+        data.finest_scale(
+            numba.get_num_threads(), warped, w, views, self.kinds, self.M, self.m, reference_0, even_0, odd_0, self.epsilon, g2, dw2
+        )
+        use_scale = np.array([weighting.scale and q > 0 for q in stage.scales])
+        blurred_dw2 = self._buffer("blurred_dw2", (len(stage.scales), *self.shape))
+        for k, q in enumerate(stage.scales):
+            if use_scale[k]:
+                data.blur(numba.get_num_threads(), dw2, self._scale(q)[1], blurred_dw2[k])
+            else:
+                blurred_dw2[k] = 0
+        noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
+        rings, sectors = _monotony(self.baselines[views])
+        out = tuple(np.empty(self.shape, np.float32) for _ in range(3))
+        data.weighted_term(
+            numba.get_num_threads(), warped, w, views, self.kinds, self.M, self.m, *self._stack(stage.scales),
+            g2, blurred_dw2, weighting.gradient, use_scale, _variance(w), noises, self.epsilon, rings, sectors, reweight,
+            *out,
+        )  # fmt: skip
+        return out  # type: ignore[return-value]
+
+    def _warp(self, w: Field, stage: Stage) -> tuple[NDArray[np.intp], Field]:
+        views = np.array(stage.views)
+        warped = self._buffer("warped", (len(views), *self.shape))
+        warp_views(self.targets, self.reference, w, views, self.kinds, self.M, self.m, warped)
+        return views, warped
+
+    def _scale(self, q: int) -> tuple[Field, Field, Field]:
+        """The reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
+        if q not in self._scales:
+            even, odd = _one_sided(model.gaussian(model.sigma(q))), _one_sided(model.gaussian_derivative(model.sigma(q)))
+            fields = np.empty((3, *self.shape), np.float32)
+            data.reference_fields(self.reference, even, odd, fields)
+            self._scales[q] = fields, even, odd
+        return self._scales[q]
+
+    def _stack(self, scales: tuple[int, ...]) -> tuple[Field, Field, Field, NDArray[np.intp]]:
+        """The scales' fields and taps as arrays over scales, taps filled up with zeros."""
+        key = f"stack {scales}"
+        if key not in self._buffers:
+            parts = [self._scale(q) for q in scales]
+            taps = np.array([even.size for _, even, _ in parts])
+            evens, odds = (
+                np.stack([np.pad(part[i], (0, taps.max() - part[i].size)) for part in parts]) for i in (1, 2)
+            )
+            self._buffers = {k: v for k, v in self._buffers.items() if not k.startswith("stack")}
+            self._buffers[key] = np.stack([fields for fields, _, _ in parts]), evens, odds, taps
+        return self._buffers[key]
+
+    def _buffer(self, name: str, shape: tuple[int, ...]) -> Field:
+        """Memory that is kept from solve to solve."""
+        if name not in self._buffers or self._buffers[name].shape != shape:
+            self._buffers[name] = np.empty(shape, np.float32)
+        return self._buffers[name]
+
+
+class _Solver:
+    """Multigrid's arrays for one image size."""
+
+    def __init__(self, height: int, width: int) -> None:
+        self.table, size = multigrid.levels_of(height, width)
+        self.data, self.right, self.below, self.diagonal, self.inverse = (np.zeros(size, np.float32) for _ in range(5))
+        self.r, self.work, self.z = (np.zeros(size, np.float32) for _ in range(3))
+        self.p, self.q, self.x = (np.zeros((height + 2, width + 2), np.float32) for _ in range(3))
+        self.dots = np.zeros(height)
+
+    def solve(self, w: Field, term: DataTerm, alpha: np.float32, reweight: bool) -> tuple[Field, int]:
+        fine = [multigrid.level(flat, self.table, 0) for flat in (self.data, self.right, self.below, self.r)]
+        smoothness.assemble(w, term.diagonal, term.rhs, alpha, reweight, *fine)
+        multigrid.set_up(self.table, self.data, self.right, self.below, self.diagonal, self.inverse)
+        self.x[:] = 0
+        iterations = multigrid.conjugate_gradients(
+            self.table, self.diagonal, self.inverse, self.right, self.below, self.r, self.work, self.z,
+            self.p, self.q, self.dots, INNER_TOLERANCE, INNER_MOST, self.x,
+        )  # fmt: skip
+        return self.x[1:-1, 1:-1], iterations
+
+
+def _kind(M: geometry.Floats, m: geometry.Floats) -> int:
+    if not geometry.is_planar(M, m):
+        return GENERAL
+    return ROW if m[1] == 0 else COLUMN if m[0] == 0 else PLANAR
+
+
+def _one_sided(taps: NDArray[np.float64], dtype: type = np.float32) -> NDArray[Any]:
+    """Taps for offsets 0, 1, ... in correlation order, filled up to an even number past the centre."""
+    half = taps[len(taps) // 2 :]
+    return np.pad(half, (0, (len(half) + 1) % 2)).astype(dtype)
+
+
+def _variance(w: Field) -> Field:
+    """Local variance of w, in float64: it is a small difference of squares."""
+    wide = w.astype(np.float64)
+    taps = _one_sided(model.gaussian(model.SIGMA_C), np.float64)
+    blurred_w, blurred_w2 = np.empty_like(wide), np.empty_like(wide)
+    data.blur(numba.get_num_threads(), wide, taps, blurred_w)
+    data.blur(numba.get_num_threads(), wide * wide, taps, blurred_w2)
+    return model.local_variance(blurred_w2, blurred_w).astype(np.float32)
+
+
+def _monotony(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where rings of equally long baselines begin in the sorted views, and which views each sector holds."""
+    length = np.hypot(*baselines.T)
+    rings = np.flatnonzero(np.diff(length, prepend=-1.0, append=np.inf) > 1e-9)
+    groups = model.sector_groups(baselines)
+    sectors = np.zeros((len(groups), len(length)), bool)
+    for row, group in zip(sectors, groups, strict=True):
+        row[group] = True
+    return rings, sectors

@@ -1,0 +1,193 @@
+"""The paper in float64, line by line: slow, short, and the judge of the other engines.
+
+One solve is `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused, cached or approximated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, sparse
+from scipy.sparse.linalg import cg
+
+from gradcon import geometry, model
+from gradcon.engines import DataTerm, Update
+from gradcon.scene import Scene
+from gradcon.schedules import Stage, Weighting
+
+Field = NDArray[np.float64]
+INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
+
+
+class ReferenceEngine:
+    """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1."""
+
+    name = "reference"
+
+    def __init__(self, scene: Scene, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self.I_r = scene.reference.astype(np.float64)
+        self.targets = scene.targets.astype(np.float64)
+        self.M, self.m = scene.M, scene.m / scene.unit
+        self.baselines = scene.baselines / scene.unit
+        self.y, self.x = np.indices(scene.shape, dtype=np.float64)
+
+    def upload(self, w: NDArray[np.floating]) -> Field:
+        return w.astype(np.float64)
+
+    def download(self, w: Field) -> Field:
+        return w
+
+    def warp(self, t: int, w: Field) -> tuple[Field, Field, Field]:
+        """Target t as the reference would see it at disparity w, and its coupling c_t = (cx, cy)."""
+        with np.errstate(all="ignore"):
+            u, v, z = geometry.project(self.M[t], self.m[t], self.x, self.y, w)
+            cx, cy = geometry.coupling(self.M[t], self.m[t], u, v)
+        height, width = w.shape
+        seen = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
+        warped = sample_cubic(self.targets[t], np.where(seen, u, 0.0), np.where(seen, v, 0.0))
+        # What a view does not see is copied from the reference; behind a camera there is no coupling either.
+        return np.where(seen, warped, self.I_r), np.where(z > 0, cx, 0.0), np.where(z > 0, cy, 0.0)
+
+    def linearise(self, w: Field, t: int, scales: tuple[int, ...]) -> dict[int, tuple[Field, Field, Field]]:
+        """dI, g and G of view t at each scale."""
+        I_t, cx, cy = self.warp(t, w)
+        fields = {}
+        for q in scales:
+            dI = smooth(I_t, q) - smooth(self.I_r, q)
+            d_t = model.along(cx, cy, derivative(I_t, q, axis=1), derivative(I_t, q, axis=0))
+            d_r = model.along(cx, cy, derivative(self.I_r, q, axis=1), derivative(self.I_r, q, axis=0))
+            fields[q] = dI, model.mean_gradient(d_t, d_r), model.gradient_inconsistency(d_t, d_r)
+        return fields
+
+    def noise_powers(
+        self, w: Field, stage: Stage, weighting: Weighting
+    ) -> tuple[dict[tuple[int, int], Field], dict[tuple[int, int], tuple[Field, Field, Field]]]:
+        """N^2 of every (t, q) after the sectors' monotonicity, and the fields (dI, g, G) they came from."""
+        pairs = [(t, q) for t in stage.views for q in stage.scales]
+        with_finest = (*stage.scales, *({0} - set(stage.scales)))
+        by_view = {t: self.linearise(w, t, with_finest) for t in stage.views}
+        fields = {(t, q): by_view[t][q] for t, q in pairs}
+        finest = {t: by_view[t][0] for t in stage.views}
+
+        variance = model.local_variance(blur(w * w, model.SIGMA_C), blur(w, model.SIGMA_C))
+        sum_dI2 = sum(dI**2 for dI, _, _ in fields.values())
+        sum_g2 = sum(g**2 for _, g, _ in fields.values())
+        dw_tilde = model.residual_disparity(
+            sum(np.abs(dI) for dI, _, _ in finest.values()), sum(np.abs(g) for _, g, _ in finest.values()), self.epsilon
+        )
+        N2 = {}
+        for t, q in pairs:
+            _, _, G = fields[t, q]
+            noise = model.acquisition_noise(self.epsilon, model.sigma(q))
+            dw2_e = model.disparity_error(noise, sum_dI2, sum_g2, self.epsilon, variance)
+            O2 = np.zeros_like(w)
+            if weighting.scale and q > 0:
+                O2 = model.scale_inconsistency(smooth(finest[t][1] ** 2, q), smooth(dw_tilde**2, q))
+            N2[t, q] = model.noise_power(G if weighting.gradient else 0.0 * G, dw2_e, O2, noise)
+        return self.monotone(N2, stage), fields
+
+    def monotone(self, N2: dict[tuple[int, int], Field], stage: Stage) -> dict[tuple[int, int], Field]:
+        """No view is trusted more than a nearer view of a sector that both belong to."""
+        length = np.hypot(*self.baselines.T)
+        index = np.array(stage.views)
+        groups = [index[group].tolist() for group in model.sector_groups(self.baselines[index])]
+        return {
+            (t, q): np.max(
+                [N2[n, q] for group in groups if t in group for n in group if length[n] <= length[t] + 1e-9], axis=0
+            )
+            for t, q in N2
+        }
+
+    def data_term(self, w: Field, stage: Stage, reweight: bool) -> DataTerm:
+        """sum W R g^2 and sum W R g dI: the diagonal and the right-hand side of the data term."""
+        if stage.weighting.model:
+            N2, fields = self.noise_powers(w, stage, stage.weighting)
+            Z = len(N2) / sum(1.0 / value for value in N2.values())  # so that sum W = T Q at every pixel
+            W = {key: Z / value for key, value in N2.items()}
+        else:
+            fields = {(t, q): f for t in stage.views for q, f in self.linearise(w, t, stage.scales).items()}
+            W = {key: np.ones_like(w) for key in fields}
+        diagonal, rhs = np.zeros_like(w), np.zeros_like(w)
+        for key, (dI, g, _) in fields.items():
+            R = model.data_reweight(dI) if reweight else 1.0
+            diagonal += W[key] * R * g**2
+            rhs -= W[key] * R * g * dI
+        return DataTerm(diagonal, rhs)
+
+    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> tuple[Field, int]:
+        """dw of (diagonal + alpha L) dw = rhs - alpha L w, and how many iterations it took."""
+        L = smoothness_operator(w, reweight)
+        A = sparse.diags(term.diagonal.ravel()) + alpha * L
+        b = term.rhs.ravel() - alpha * (L @ w.ravel())
+        diagonal = A.diagonal()
+        jacobi = sparse.diags(1.0 / np.where(diagonal > 0, diagonal, 1.0))
+        iterations = 0
+
+        def count(_: Field) -> None:
+            nonlocal iterations
+            iterations += 1
+
+        dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
+        return dw.reshape(w.shape), iterations
+
+    def update(self, w: Field, dw: Field, limit: float) -> Update:
+        """w + dw with the step limited, then the median filter."""
+        limited = np.clip(dw, -limit, limit)
+        filtered = ndimage.median_filter(w + limited, size=model.MEDIAN_SIZE, mode="reflect")
+        step = np.abs(filtered - w)
+        clipped = float(np.mean(np.abs(dw) > limit))
+        return Update(filtered, float(step.mean()), float(step.max()), clipped)
+
+    def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
+        """Predicted standard deviation of w, by the model's weights whatever the method's were."""
+        N2, fields = self.noise_powers(w, stage, Weighting())
+        total = sum(model.information(fields[key][1], N2[key]) for key in fields)
+        return model.deviation(total, prior)
+
+
+def smooth(image: Field, q: int) -> Field:
+    """G_{sigma_q} * image."""
+    return blur(image, model.sigma(q))
+
+
+def blur(image: Field, s: float) -> Field:
+    taps = model.gaussian(s)
+    rows = ndimage.correlate1d(image, taps, axis=0, mode="nearest")
+    return ndimage.correlate1d(rows, taps, axis=1, mode="nearest")
+
+
+def derivative(image: Field, q: int, axis: int) -> Field:
+    """G'_{sigma_q} * image along `axis`, smoothed across it."""
+    s = model.sigma(q)
+    across = ndimage.correlate1d(image, model.gaussian(s), axis=1 - axis, mode="nearest")
+    return ndimage.correlate1d(across, model.gaussian_derivative(s), axis=axis, mode="nearest")
+
+
+def sample_cubic(image: Field, u: Field, v: Field) -> Field:
+    """Cubic convolution of `image` at (u, v) inside it; samples past the border repeat it."""
+    height, width = image.shape
+    i, j = np.floor(v).astype(int), np.floor(u).astype(int)
+    out = np.zeros_like(u)
+    for a, weight_v in enumerate(model.cubic(v - i)):
+        row = np.clip(i + a - 1, 0, height - 1)
+        for b, weight_u in enumerate(model.cubic(u - j)):
+            out += weight_v * weight_u * image[row, np.clip(j + b - 1, 0, width - 1)]
+    return out
+
+
+def smoothness_operator(w: Field, reweight: bool) -> sparse.csr_array:
+    """L: the 5-point operator of total variation at w, or the plain Laplacian where w is not yet meaningful."""
+    padded = np.pad(w, 1, mode="edge")
+    wx = 0.5 * (padded[1:-1, 2:] - padded[1:-1, :-2])
+    wy = 0.5 * (padded[2:, 1:-1] - padded[:-2, 1:-1])
+    phi = model.smoothness_reweight(wx, wy) if reweight else np.ones_like(w)
+    index = np.arange(w.size).reshape(w.shape)
+    i = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
+    j = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
+    strength = np.concatenate(
+        [model.link(phi[:, :-1], phi[:, 1:]).ravel(), model.link(phi[:-1], phi[1:]).ravel()]
+    )
+    off = sparse.coo_array((strength, (i, j)), shape=(w.size, w.size))
+    off = off + off.T
+    return sparse.csr_array(sparse.diags_array(off.sum(axis=1)) - off)
