@@ -113,6 +113,8 @@ def write_hci(
         "image_resolution_y_px": height,
     }
 
+    _refuse_leftovers(Path(folder), {view_name(v, u, columns) for v, u in chosen}, parameters, ground_truth)
+
     def files() -> Iterator[tuple[str, bytes]]:
         if parameters is not None:
             yield PARAMETERS, _filled(parameters, found, f"{folder}/{PARAMETERS}").encode()
@@ -127,6 +129,16 @@ def write_hci(
 def view_name(row: int, column: int, columns: int) -> str:
     """The benchmark's file name of the view at (row, column) of a grid with that many columns."""
     return f"input_Cam{row * columns + column:03d}.png"
+
+
+def _refuse_leftovers(folder: Path, views: set[str], parameters: object, ground_truth: object) -> None:
+    """Refuse a folder where files of another scene would mix with the new ones."""
+    written = views | ({PARAMETERS} if parameters is not None else set())
+    written |= {GROUND_TRUTH} if ground_truth is not None else set()
+    for path in files_in(folder) if folder.is_dir() else []:
+        belongs = path.name in (PARAMETERS, GROUND_TRUTH, "rig.toml") or _VIEW.fullmatch(path.name)
+        if belongs and path.name not in written:
+            raise InputError(f"{folder}: already holds another scene ({path.name}); choose an empty folder.")
 
 
 def _view(array: NDArray[Any], v: int, u: int) -> NDArray[Any]:

@@ -22,7 +22,7 @@ def decode(data: bytes) -> tuple[NDArray[Any], int]:
     Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
     """
     if data[:2] in (b"P1", b"P2", b"P3", b"P4"):
-        raise InputError("is a bitmap or plain-text PNM, which is not read; save it as binary PGM or PPM")
+        raise InputError("is a bitmap or plain-text PNM, not a binary PGM or PPM")
     header = _HEADER.match(data[:65536])
     if header is None:
         raise InputError("is corrupt or truncated (no PGM or PPM header)")

@@ -50,12 +50,12 @@ def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
     """Check all that the page claims against the file's size, before anything of that size is allocated."""
     if page.axes not in ("YX", "YXS", "SYX") or page.dtype is None:
         raise InputError(f"holds no picture of rows and columns (its axes are {page.axes!r})")
+    if page.imagelength * page.imagewidth * page.samplesperpixel <= 0:
+        raise InputError("is corrupt (it has no pixels)")
     if page.imagelength * page.imagewidth > max_pixels or page.samplesperpixel > 16:
         raise InputError(f"says it is {page.imagewidth} x {page.imagelength} pixels, more than can be meant")
     if page.photometric not in (0, 1, 2, 3):
-        raise InputError(
-            f"stores its colours as {page.photometric!r}, which is not read; save it as grey or RGB"
-        )
+        raise InputError(f"stores its colours as {page.photometric!r}, not as grey or RGB")
     counts, offsets = page.databytecounts, page.dataoffsets
     if len(counts) != len(offsets) or len(counts) == 0 or min(counts) <= 0:
         raise InputError("is truncated or corrupt (a part of the picture is missing)")
@@ -68,7 +68,7 @@ def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
 
 def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:
     if page.is_tiled or page.axes == "SYX" or page.predictor not in (1, HORIZONTAL) or page.bitspersample % 8:
-        raise InputError("is an LZW-compressed TIFF of a rare kind; save it without compression")
+        raise InputError("is compressed by LZW in a way that is not read (use no compression)")
     dtype = page.dtype.newbyteorder(page.parent.byteorder)
     row = page.imagewidth * page.samplesperpixel * dtype.itemsize
     strips, left = [], page.imagelength

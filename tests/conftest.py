@@ -1,0 +1,54 @@
+"""Where the real scenes are, for the tests marked `data`; and what the tests of parsers share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from gradcon.errors import InputError
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+# A busy machine is no failure.
+settings.register_profile("gradcon", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gradcon")
+
+
+def data_root() -> Path | None:
+    """The folder of real scenes: GRADCON_DATA, or ../shared/data beside the checkout; or None."""
+    told = os.environ.get("GRADCON_DATA")
+    folder = Path(told) if told else CHECKOUT.parent / "shared" / "data"
+    return folder if (folder / "hci").is_dir() else None
+
+
+def value_or_refusal(where: str | Path, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a parser gives, or None where it refuses, in one sentence that begins with `where`."""
+    try:
+        return function(*arguments)
+    except InputError as error:
+        sentence = str(error)
+    assert sentence.startswith(str(where))
+    assert "\n" not in sentence
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if data_root() is None:
+        reason = "no real scenes: set GRADCON_DATA, or put them in ../shared/data beside the checkout"
+        for item in items:
+            if item.get_closest_marker("data"):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real scenes; for tests marked `data`, which are skipped where it is absent."""
+    root = data_root()
+    if root is None:
+        pytest.skip("no real scenes: mark this test `data`")
+    return root

@@ -1,0 +1,59 @@
+"""Writing is all or nothing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from gradcon.errors import InputError
+from gradcon.io.files import make_folder, write_file, write_files
+
+
+def test_writes_and_replaces(tmp_path):
+    folder = tmp_path / "a" / "b"
+    assert write_files(folder, [("x", b"1"), ("y", b"2")]) == folder
+    write_file(folder / "x", b"3")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"x": b"3", "y": b"2"}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, InputError])
+def test_an_interruption_leaves_nothing(tmp_path, error):
+    def files():
+        yield "x", b"new"
+        raise error("stop")
+
+    with pytest.raises(error):
+        write_files(tmp_path / "a" / "b", files())
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "x").write_bytes(b"old")
+    with pytest.raises(error):
+        write_files(tmp_path, files())
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"old"
+
+
+def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(InputError, match=r"x: cannot be written .no space left"):
+        write_file(tmp_path / "x", b"1")
+    assert not list(tmp_path.iterdir())
+
+
+def test_folders_that_cannot_be(tmp_path):
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / ("n" * 300), tmp_path / "a\0b"):
+        with pytest.raises(InputError, match="cannot create"):
+            make_folder(folder)
+    with pytest.raises(InputError):  # a folder stands where the file is to go
+        write_file(tmp_path, b"1")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match="cannot write into"):
+        write_file(tmp_path / "x", b"1")

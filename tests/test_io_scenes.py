@@ -1,0 +1,189 @@
+"""Middlebury folders, patterns, and how a path is recognised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcon.errors import InputError
+from gradcon.io import open_scene, png
+from gradcon.io.hci import write_hci
+from gradcon.io.rig import write_rig
+
+GREY = np.random.default_rng(0).integers(0, 256, (6, 8), dtype=np.uint8)
+
+
+def put(folder, *names, height=6, width=8):
+    """Different images under these names; .png is PNG, all else PNM."""
+    folder.mkdir(exist_ok=True)
+    for k, name in enumerate(names):
+        image = np.random.default_rng(k).integers(0, 256, (height, width), dtype=np.uint8)
+        content = (
+            png.encode(image)
+            if name.endswith(".png")
+            else b"P5 %d %d 255\n" % (width, height) + image.tobytes()
+        )
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def put_map(folder, name, height=6, width=8, value=120):
+    grey = np.full((height, width), value, np.uint8)
+    grey[0, 0] = 0
+    content = (
+        png.encode(grey) if name.endswith(".png") else b"P5 %d %d 255\n" % (width, height) + grey.tobytes()
+    )
+    (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(("height", "factor"), [(370, 3), (555, 2), (1110, 1)])
+def test_middlebury_2006(tmp_path, height, factor):
+    put(tmp_path, *(f"view{k}.png" for k in range(7)), height=height, width=9)
+    put_map(tmp_path, "disp1.png", height, 9)
+    scene = open_scene(tmp_path)
+    assert scene.reference_name == "view1.png"
+    assert sorted(scene.baselines[:, 0]) == [-5, -4, -3, -2, -1, 1]  # seen at x - D (k - 1) in view k
+    assert not scene.baselines[:, 1].any()
+    assert np.isnan(scene.ground_truth[0, 0])
+    np.testing.assert_allclose(scene.ground_truth[1:], 120 / factor / 4)
+
+
+@pytest.mark.parametrize(("height", "factor"), [(375, 4), (750, 2), (1500, 1), (383, 8)])
+def test_middlebury_2001_and_2003(tmp_path, height, factor):
+    put(tmp_path, *(f"im{k}.ppm" for k in range(9)), height=height, width=9)
+    put_map(tmp_path, "disp2.pgm", height, 9)
+    put_map(tmp_path, "disp6.pgm", height, 9, value=60)
+    scene = open_scene(tmp_path, views=3)
+    assert scene.reference_name == "im2.ppm"
+    assert scene.baselines.tolist() in ([[1, 0], [-1, 0]], [[-1, 0], [1, 0]])
+    np.testing.assert_allclose(scene.ground_truth[1:], 120 / factor / 4)
+    other = open_scene(tmp_path, reference="im6.ppm")
+    np.testing.assert_allclose(other.ground_truth[1:], 60 / factor / 4)
+    np.testing.assert_allclose(open_scene(tmp_path, size_factor=5).ground_truth[1:], 120 / 5 / 4)
+
+
+def test_middlebury_with_two_views(tmp_path):
+    put(tmp_path, "view1.png", "view5.png")
+    assert open_scene(tmp_path).baselines.tolist() == [[-4, 0]]
+    put_map(tmp_path, "disp1.png")
+    with pytest.raises(InputError, match=r"disp1\.png: is 6 pixels high.*give the size_factor"):
+        open_scene(tmp_path)
+    np.testing.assert_allclose(open_scene(tmp_path, size_factor=2).ground_truth[1:], 15)
+    for bad in (0, -1, np.nan):
+        with pytest.raises(InputError, match="size_factor"):
+            open_scene(tmp_path, size_factor=bad)
+    put(tmp_path, "view1.ppm")
+    with pytest.raises(InputError, match=r"view1\.ppm: stands for the same view as view1\.png"):
+        open_scene(tmp_path)
+    (tmp_path / "view1.ppm").unlink()
+    (tmp_path / "view1.png").unlink()
+    with pytest.raises(InputError, match=r"view1\.png is missing"):
+        open_scene(tmp_path)
+    with pytest.raises(InputError, match="at least two"):
+        open_scene(tmp_path, reference="view5.png")
+
+
+def test_a_map_in_colour_is_refused(tmp_path):
+    put(tmp_path, "view0.png", "view1.png")
+    (tmp_path / "disp1.png").write_bytes(png.encode(np.zeros((6, 8, 3), np.uint8)))
+    with pytest.raises(InputError, match=r"disp1\.png: is not a grey image"):
+        open_scene(tmp_path, size_factor=1)
+
+
+def test_pattern_of_rows_and_columns(tmp_path):
+    names = [f"x[1]_{row:02d}_{col:02d}.png" for row, col in [(1, 5), (5, 1), (5, 5), (5, 9), (9, 5), (4, 5)]]
+    put(tmp_path, *names, "x1_05_06.png", "notes.txt")
+    scene = open_scene(tmp_path, pattern="x[1]_{row}_{col}.png")
+    assert scene.reference_name == "x[1]_05_05.png"
+    assert sorted(map(tuple, scene.baselines)) == [(-4, 0), (0, -4), (0, 1), (0, 4), (4, 0)]
+    scene = open_scene(tmp_path, pattern="x[1]_{row}_{col}.png", reference=names[0], views=2)
+    assert scene.baselines.tolist() == [[0, -3]]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names", "reference", "baselines"),
+    [
+        ("{col}.png", ["1.png", "2.png", "3.png"], "2.png", [[-1, 0], [1, 0]]),
+        ("{row}.png", ["1.png", "2.png", "3.png"], "2.png", [[0, -1], [0, 1]]),
+        ("a{col}.png", ["a1.png", "a2.png"], "a2.png", [[1, 0]]),  # of two equals, the one to the right
+        ("a{col}.png", ["a09.png", "a10.png", "a12.png"], "a10.png", [[-2, 0], [1, 0]]),
+        (
+            "{col}-{row}.png",
+            ["3-1.png", "4-1.png", "5-1.png", "5-2.png"],
+            "4-1.png",
+            [[-1, -1], [-1, 0], [1, 0]],
+        ),
+    ],
+)
+def test_the_middle_of_a_pattern(tmp_path, pattern, names, reference, baselines):
+    scene = open_scene(put(tmp_path, *names), pattern=pattern)
+    assert scene.reference_name == reference
+    assert sorted(scene.baselines.tolist()) == baselines
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("view.png", "has no {row} or {col}"),
+        ("", "has no {row} or {col}"),
+        ("{x}.png", "has no {row} or {col}"),
+        ("{row}_{row}.png", "names a field twice"),
+        ("{row}{col}.png", "nothing between"),
+        ("a/{row}.png", "names a folder"),
+        ("b{row}.png", "no file matches"),
+        ("1{row}.png", "only one file matches"),
+        ("0{row}.jpg", "no file matches"),
+        ("{row}.png", r"1\.png: stands for the same view as 01\.png"),
+    ],
+)
+def test_bad_patterns(tmp_path, pattern, said):
+    put(tmp_path, "01.png", "1.png", "12.png")
+    with pytest.raises(InputError, match=said):
+        open_scene(tmp_path, pattern=pattern)
+
+
+def test_how_a_path_is_recognised(tmp_path):
+    image = np.random.default_rng(0).integers(0, 256, (9, 9, 6, 8), dtype=np.uint8)
+    folder = write_hci(tmp_path / "s", image)
+    put(folder, "view1.png", "view2.png")
+    assert open_scene(folder).metadata["format"] == "hci"
+    assert open_scene(folder, pattern="view{col}.png").metadata["format"] == "pattern"
+    pictures = {"a.png": image[0, 0], "b.png": image[0, 1]}
+    write_rig(folder, pictures, [(0, 0), (1, 0)], reference="a.png")
+    assert open_scene(str(folder)).metadata["format"] == "rig"
+    assert open_scene(folder / "rig.toml").name == "s"
+    for path, options, said in (
+        (tmp_path / "gone", {}, "no such folder or file"),
+        (tmp_path / "a\0b", {}, "no such folder or file"),
+        (folder / "a.png", {}, "neither a folder nor a rig.toml"),
+        (tmp_path, {}, r"holds no rig\.toml, no input_Cam040\.png .* give a pattern"),
+        (folder, {"size_factor": 2}, "size_factor means nothing"),
+        (folder / "rig.toml", {"pattern": "{row}.png"}, "a pattern is for a folder"),
+        (folder, {"views": "some"}, "views: 'some'"),
+        (folder, {"views": 1}, "views: 1"),
+        (folder, {"views": 99}, "views: 99"),
+        (folder, {"reference": "c.png"}, "reference 'c.png'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            open_scene(path, **options)
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", png.encode(GREY)[:-20], png.encode(GREY)[:50]])
+def test_a_bad_image_is_named(tmp_path, content):
+    put(tmp_path, "1.png", "2.png", "3.png")
+    (tmp_path / "3.png").write_bytes(content)
+    with pytest.raises(InputError, match=r"3\.png: "):
+        open_scene(tmp_path, pattern="{col}.png")
+
+
+def test_nan_and_sizes(tmp_path):
+    import tifffile
+
+    put(tmp_path, "1.png", "2.png")
+    put(tmp_path, "3.png", height=5)
+    with pytest.raises(InputError, match=r"3\.png: is 8 x 5 pixels but 2\.png is 8 x 6"):
+        open_scene(tmp_path, pattern="{col}.png")
+    for k in (1, 2):
+        tifffile.imwrite(tmp_path / f"{k}.tif", np.full((6, 8), np.nan if k == 1 else 1.0, np.float32))
+    with pytest.raises(InputError, match=r"1\.tif: 48 pixel values are NaN"):
+        open_scene(tmp_path, pattern="{col}.tif")
