@@ -62,6 +62,7 @@ def list_hci(folder: Path, reference: str | None = None) -> Listing:
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth.exists() else None,
         metadata={"format": "hci", **parameters},
         size=size,
+        name=str(parameters.get("scene", "")),  # else the folder's name
     )
 
 
