@@ -132,6 +132,9 @@ class Scene:
         The nearest view gets a baseline of length 1, so disparity is in pixels of movement in that view, and
         depth = metadata["disparity_times_depth"] / disparity, in the unit of the cameras' translations.
         """
+        if len(cameras) != 1 + len(targets):
+            who = more.get("name", "scene")
+            raise InputError(f"{who}: {len(cameras)} cameras are given for {1 + len(targets)} views.")
         pairs = [camera.relative_to(cameras[0]) for camera in cameras[1:]]
         shape = np.shape(reference)[:2]
         lengths = [np.linalg.norm(geometry.baseline(M, m, (shape[0], shape[1]))) for M, m in pairs]
@@ -179,7 +182,7 @@ def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
     elif isinstance(which, int) and which >= 2:
         if which > len(B) + 1:
             raise InputError(f"views: {which} were asked for, but there are only {len(B) + 1}.")
-        chosen = np.sort(np.lexsort((_angle(B), np.hypot(*B.T).round(9)))[: which - 1])
+        chosen = np.sort(np.lexsort((_angle(B), _length(B)))[: which - 1])
     else:
         raise InputError(f"views: {which!r} is not one of cross, star, all or a number of at least 2.")
     if len(chosen) == 0:
@@ -266,13 +269,19 @@ def _refuse_degenerate(
             raise InputError(f"{names[k]}: has the same baseline as {names[twin]}; correct one or leave it out.")
 
 
+def _length(B: geometry.Floats) -> geometry.Floats:
+    """Relative to the longest, so that equal ones compare equal whatever the unit."""
+    lengths = np.hypot(*B.T)
+    return np.round(lengths / (lengths.max(initial=0) or 1), 9)
+
+
 def _angle(B: geometry.Floats) -> geometry.Floats:
     return np.round(np.arctan2(B[:, 1], B[:, 0]) % (2 * np.pi), 9)
 
 
 def _canonical_order(M: geometry.Floats, m: geometry.Floats, B: geometry.Floats) -> NDArray[np.intp]:
     ties = np.concatenate([M.reshape(len(M), 9), m], axis=1).T  # two rotated views may share a baseline
-    return np.lexsort((*ties, _angle(B), np.hypot(*B.T).round(9)))
+    return np.lexsort((*ties, _angle(B), _length(B)))
 
 
 def _checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
