@@ -33,6 +33,7 @@ Cell = tuple[int, int]  # (row, column) of a camera in the grid
 
 FOCAL_MM, SENSOR_MM = 50.0, 36.0  # the sensor's larger side, as in the benchmark's parameters.cfg
 RAYS = 8  # a pixel: a Fibonacci lattice, 8 distinct positions along each axis
+OCTAVES = 8  # of the noise, at a size of about 512 pixels
 GAMMA = 2.2
 AMBIENT = 0.35  # of the light, where the lamp does not reach
 NO_FOCUS = 1e6  # focus depth of an array that is not converged: disparity is then b f / Z
@@ -78,8 +79,11 @@ class Painter:
     depth: float = 2.4  # metres: where "three pixels" holds
 
     def noise(self, period: float, key: int, slope: float = 1.0, stretch: int = 1) -> Array:
-        """Periodic noise of unit variance, amplitude 1/f^slope; its octaves are the same at every size."""
-        highest = period * FOCAL_MM / SENSOR_MM * self.pixels / (3.0 * self.depth)  # waves a period
+        """Periodic noise, amplitude 1/f^slope, of unit variance if it had all waves up to `OCTAVES`.
+
+        The octaves are the same at every size, so that a larger picture shows the same world in more detail.
+        """
+        highest = max(2.0, period * FOCAL_MM / SENSOR_MM * self.pixels / (3.0 * self.depth))  # waves a period
         n = self.side(period)
         spectrum = np.zeros((n, n // 2 + 1), dtype=np.complex128)
         low = 1
@@ -92,12 +96,21 @@ class Painter:
             rows, columns = np.nonzero(ring)
             spectrum[fy[rows, 0].astype(int) % n, columns] += white[ring] * f[ring] ** -slope
             low *= 2
-        field_ = np.fft.irfft2(spectrum, (n, n))
-        return field_ / field_.std()
+        f = np.arange(1.0, 2**OCTAVES)
+        power = 2 * np.pi * np.sum(f ** (1 - 2 * slope)) / stretch  # of the rings, by Parseval
+        return np.fft.irfft2(spectrum, (n, n)) * (n * n / np.sqrt(power))
 
     def side(self, period: float) -> int:
-        """Texels a period: a power of two, about one pixel or less each."""
-        return 1 << int(np.ceil(np.log2(max(8.0, period * FOCAL_MM / SENSOR_MM * self.pixels / self.depth))))
+        """Texels a period: a power of two, at most one pixel each, and fine enough for seams and mortar."""
+        return 1 << int(np.ceil(np.log2(max(512, period * FOCAL_MM / SENSOR_MM * self.pixels / self.depth))))
+
+    def smooth(self, rgb: Array, period: float) -> Array:
+        """Round off hard edges by a Gaussian of 0.7 pixels: pixels are too coarse for edges to be exact."""
+        n = len(rgb)
+        sigma = 0.7 * self.depth * SENSOR_MM / (FOCAL_MM * self.pixels * period)  # in periods
+        fy, fx = np.fft.fftfreq(n, 1 / n)[:, None], np.arange(n // 2 + 1)
+        gain = np.exp(-2 * (np.pi * sigma) ** 2 * (fy**2 + fx**2))
+        return np.fft.irfft2(np.fft.rfft2(rgb, axes=(0, 1)) * gain[..., None], (n, n), axes=(0, 1))
 
     def clouds(self, key: int, palette: ArrayLike, grain: float = 0.12, period: float = 1.5) -> Texture:
         """Colours of the palette flowing into each other, under a fine grain."""
@@ -119,7 +132,7 @@ class Painter:
         light, dark = np.asarray(palette, dtype=float)
         rgb = dark + np.clip(tone, -0.1, 1.1)[..., None] * (light - dark)
         seam = np.clip(np.minimum(within, 1 - within) / 0.03, 0.35, 1.0)
-        return Texture.of(rgb * seam[:, None, None], period)
+        return Texture.of(self.smooth(rgb * seam[:, None, None], period), period)
 
     def bricks(self, key: int, palette: ArrayLike, rows: int = 12, period: float = 1.5) -> Texture:
         """Bricks in a running bond; the palette is two brick colours and the mortar's."""
@@ -135,7 +148,7 @@ class Painter:
         edge = np.minimum(np.minimum(y % 1, 1 - y % 1), 2 * np.minimum(x % 1, 1 - x % 1))
         brick = np.clip((edge - 0.05) / 0.06, 0, 1)[..., None]
         rough = 1 + 0.10 * self.noise(period, key + 1, 0.8)
-        return Texture.of((mortar + brick * (rgb - mortar)) * rough[..., None], period)
+        return Texture.of(self.smooth(mortar + brick * (rgb - mortar), period) * rough[..., None], period)
 
 
 # -------------------------------------------------------------------------------------------- surfaces
@@ -383,8 +396,8 @@ def write(
 ) -> Path:
     """Render a named scene and write it as a folder of the 4D Light Field Benchmark; return the folder.
 
-    Takes the parameters of `render`; `gradcon.open_scene` reads the same scene back.  The cameras of `rotated`
-    cannot be told in a parameters.cfg, so a rig.toml stands beside its images instead.
+    Takes the parameters of `render`; `gradcon.open_scene` reads the same scene back.  The cameras of
+    `rotated` cannot be told in a parameters.cfg, so a rig.toml stands beside its images instead.
     """
     from gradcon.io.hci import write_hci
     from gradcon.io.rig import write_rig
