@@ -144,6 +144,27 @@ class Scene:
         transforms = np.array([M for M, _ in pairs]), np.array([m / unit for _, m in pairs])
         return cls(reference, targets, transforms=transforms, metadata=metadata, **more)
 
+    def flipped(self, x: bool = False, y: bool = False) -> Scene:
+        """The same views with their baselines turned around along x, y or both: for cameras counted from the wrong end.
+
+        Only for planar arrays; the ground truth, which knows better, is kept.
+        """
+        if not all(geometry.is_planar(M, m) for M, m in zip(self.M, self.m, strict=True)):
+            raise InputError(f"{self.name}: only the baselines of a planar array can be flipped, not camera matrices.")
+        signs = np.array([-1.0 if x else 1.0, -1.0 if y else 1.0])
+        scene = Scene(
+            self.reference,
+            self.targets,
+            self.baselines * signs,
+            ground_truth=self.ground_truth,
+            name=self.name,
+            reference_name=self.reference_name,
+            target_names=self.target_names,
+            metadata=self.metadata,
+        )
+        scene.colour = self.colour
+        return scene
+
     @property
     def unit(self) -> float:
         """Length of the shortest baseline: the engines work in baselines divided by it."""

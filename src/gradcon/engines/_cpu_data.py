@@ -26,6 +26,7 @@ disparity_error = compiled(model.disparity_error)
 noise_power = compiled(model.noise_power)
 data_reweight = compiled(model.data_reweight)
 information = compiled(model.information)
+local_variance = compiled(model.local_variance)
 
 
 @compiled
@@ -177,9 +178,10 @@ def bound_row(noise, sum_dI2, sum_g2, epsilon, variance, bound):
 
 
 @compiled
-def noise_row(G, bound, blurred_g2, blurred_dw2, noise, N2):
-    for x in range(N2.size):
-        N2[x] = noise_power(G[x], bound[x], scale_inconsistency(blurred_g2[x], blurred_dw2[x]), noise)
+def noise_row(G, bound, blurred_g2, blurred_dw2, noise):
+    """N^2, written over G."""
+    for x in range(G.size):
+        G[x] = noise_power(G[x], bound[x], scale_inconsistency(blurred_g2[x], blurred_dw2[x]), noise)
 
 
 @compiled
@@ -220,18 +222,18 @@ def normalise_row(weights, count, diagonal, rhs):
 
 
 @compiled
-def monotone_noise(N2, rings, sectors, tops):
+def monotone_noise(N2, n, rings, sectors, tops):
     """N2[view] becomes the largest of all views in a shared sector that stand no further out."""
     tops[:] = 0
     for ring in range(rings.size - 1):
         for k in range(rings[ring], rings[ring + 1]):
             for sector in range(sectors.shape[0]):
                 if sectors[sector, k]:
-                    raise_row(tops[sector], N2[k])
+                    raise_row(tops[sector, :n], N2[k, :n])
         for k in range(rings[ring], rings[ring + 1]):
             for sector in range(sectors.shape[0]):
                 if sectors[sector, k]:
-                    raise_row(N2[k], tops[sector])
+                    raise_row(N2[k, :n], tops[sector, :n])
 
 
 @compiled
@@ -246,7 +248,7 @@ def weighted_tiles(
     n_max = min(width, TILE_COLUMNS)
     rows = scratch_rows(9, width, taps.max() - 1)
     tops = np.empty((sectors.shape[0], n_max), np.float32)
-    fields = np.empty((4, Q, T, TILE_ROWS, n_max), np.float32)
+    fields = np.empty((4, TILE_ROWS, Q, T, n_max), np.float32)
     sums = np.empty((2, TILE_ROWS, n_max), np.float32)
     dI, g, G, O = fields[0], fields[1], fields[2], fields[3]
     sum_dI2, sum_g2 = sums[0], sums[1]
@@ -260,20 +262,21 @@ def weighted_tiles(
                 even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                 for r in range(y1 - y0):
                     y = y0 + r
-                    dI_r, g_r, G_r = dI[q, k, r, :n], g[q, k, r, :n], G[q, k, r, :n]
+                    dI_r, g_r, G_r = dI[r, q, k, :n], g[r, q, k, :n], G[r, q, k, :n]
                     linearise(
                         kinds[t], M[t], m[t], w, warped[k], references[q], y, x0, x1, even, odd, rows, dI_r, g_r, G_r
                     )
                     squares_row(dI_r, g_r, sum_dI2[r, :n], sum_g2[r, :n])
                     if use_scale[q]:
-                        smooth_tile_row(g2[k], y, x0, x1, even, rows[0], O[q, k, r, :n])
+                        smooth_tile_row(g2[k], y, x0, x1, even, rows[0], O[r, q, k, :n])
                     else:
-                        O[q, k, r, :n] = 0
+                        O[r, q, k, :n] = 0
                     if not use_gradient:
                         G_r[:] = 0
         for r in range(y1 - y0):
             y = y0 + r
-            bound, weights, N2 = rows[7, :n], rows[8, :n], G[:, :, r, :n]
+            bound, weights = rows[7, :n], rows[8, :n]
+            N2 = G[r]  # takes its place
             here = slice(x0, x1)
             D, b, p = diagonal[y, here], rhs[y, here], precision[y, here]
             weights[:] = 0
@@ -283,13 +286,13 @@ def weighted_tiles(
             for q in range(Q):
                 bound_row(noises[q], sum_dI2[r, :n], sum_g2[r, :n], epsilon, variance[y, here], bound)
                 for k in range(T):
-                    noise_row(N2[q, k], bound, O[q, k, r, :n], blurred_dw2[q, y, here], noises[q], N2[q, k])
-                monotone_noise(N2[q], rings, sectors, tops[:, :n])
+                    noise_row(N2[q, k, :n], bound, O[r, q, k, :n], blurred_dw2[q, y, here], noises[q])
+                monotone_noise(N2[q], n, rings, sectors, tops)
                 for k in range(T):
                     if reweight:
-                        accumulate_row(dI[q, k, r, :n], g[q, k, r, :n], N2[q, k], D, b, weights, p)
+                        accumulate_row(dI[r, q, k, :n], g[r, q, k, :n], N2[q, k, :n], D, b, weights, p)
                     else:
-                        accumulate_row_plain(dI[q, k, r, :n], g[q, k, r, :n], N2[q, k], D, b, weights, p)
+                        accumulate_row_plain(dI[r, q, k, :n], g[r, q, k, :n], N2[q, k, :n], D, b, weights, p)
             normalise_row(weights, np.float32(T * Q), D, b)
 
 
@@ -361,6 +364,44 @@ def blur(chunks, image, even, out):
     """The image smoothed in both directions."""
     for chunk in prange(chunks):
         blur_rows(chunk, chunks, image, even, out)
+
+
+@compiled
+def add_moments(row, tap, first, second):
+    for x in range(row.size):
+        value = np.float64(row[x])
+        first[x] += tap * value
+        second[x] += tap * value * value
+
+
+@compiled
+def variance_row(first, second, out):
+    for x in range(out.size):
+        out[x] = local_variance(second[x], first[x])
+
+
+@compiled
+def variance_rows(chunk, chunks, w, taps, out):
+    height, width = w.shape
+    radius = taps.size - 1
+    lines = np.empty((2, width + 2 * radius))
+    moments = np.empty((2, width))
+    for y in range(chunk, height, chunks):
+        lines[:] = 0
+        for k in range(-radius, radius + 1):
+            row = w[min(max(y + k, 0), height - 1)]
+            add_moments(row, taps[abs(k)], lines[0, radius : radius + width], lines[1, radius : radius + width])
+        for i in range(2):
+            repeat_borders(lines[i], radius, radius)
+            filter_along(lines[i], taps, taps, moments[i], lines[0, :0])
+        variance_row(moments[0], moments[1], out[y])
+
+
+@parallel
+def variance(chunks, w, taps, out):
+    """Local variance of w; in float64, for it is a small difference of squares."""
+    for chunk in prange(chunks):
+        variance_rows(chunk, chunks, w, taps, out)
 
 
 @compiled

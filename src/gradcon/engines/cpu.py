@@ -51,12 +51,19 @@ class CpuEngine:
     def download(self, w: Field) -> Field:
         return w
 
-    def data_term(self, w: Field, stage: Stage, reweight: bool) -> DataTerm:
+    def warp(self, w: Field, stage: Stage) -> Field:
+        """The stage's targets as the reference would see them, (views, height, width)."""
+        views = np.array(stage.views)
+        warped = self._buffer("warped", (len(views), *self.shape))
+        warp_views(self.targets, self.reference, w, views, self.kinds, self.M, self.m, warped)
+        return warped
+
+    def data_term(self, w: Field, warped: Field, stage: Stage, reweight: bool) -> DataTerm:
         """Diagonal and right-hand side of the data term, with the stage's weights."""
         if stage.weighting.model:
-            diagonal, rhs, _ = self._weighted(w, stage, stage.weighting, reweight)
+            diagonal, rhs, _ = self._weighted(w, warped, stage, stage.weighting, reweight)
             return DataTerm(diagonal, rhs)
-        views, warped = self._warp(w, stage)
+        views = np.array(stage.views)
         diagonal, rhs = np.empty(self.shape, np.float32), np.empty(self.shape, np.float32)
         references, evens, odds, taps = self._stack(stage.scales)
         data.uniform_term(
@@ -78,11 +85,13 @@ class CpuEngine:
 
     def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
         """Predicted standard deviation of w, by the model's weights whatever the method's were."""
-        _, _, precision = self._weighted(w, stage, Weighting(), True)
+        _, _, precision = self._weighted(w, self.warp(w, stage), stage, Weighting(), True)
         return model.deviation(precision, np.float32(prior))
 
-    def _weighted(self, w: Field, stage: Stage, weighting: Weighting, reweight: bool) -> tuple[Field, Field, Field]:
-        views, warped = self._warp(w, stage)
+    def _weighted(
+        self, w: Field, warped: Field, stage: Stage, weighting: Weighting, reweight: bool
+    ) -> tuple[Field, Field, Field]:
+        views = np.array(stage.views)
         g2 = self._buffer("g2", (len(views), *self.shape))
         dw2 = self._buffer("dw2", self.shape)
         reference_0, even_0, odd_0 = self._scale(0)
@@ -97,20 +106,16 @@ class CpuEngine:
             else:
                 blurred_dw2[k] = 0
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
+        variance = self._buffer("variance", self.shape)
+        data.variance(numba.get_num_threads(), w, _one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
         rings, sectors = _monotony(self.baselines[views])
         out = tuple(np.empty(self.shape, np.float32) for _ in range(3))
         data.weighted_term(
             numba.get_num_threads(), warped, w, views, self.kinds, self.M, self.m, *self._stack(stage.scales),
-            g2, blurred_dw2, weighting.gradient, use_scale, _variance(w), noises, self.epsilon, rings, sectors, reweight,
+            g2, blurred_dw2, weighting.gradient, use_scale, variance, noises, self.epsilon, rings, sectors, reweight,
             *out,
         )  # fmt: skip
         return out  # type: ignore[return-value]
-
-    def _warp(self, w: Field, stage: Stage) -> tuple[NDArray[np.intp], Field]:
-        views = np.array(stage.views)
-        warped = self._buffer("warped", (len(views), *self.shape))
-        warp_views(self.targets, self.reference, w, views, self.kinds, self.M, self.m, warped)
-        return views, warped
 
     def _scale(self, q: int) -> tuple[Field, Field, Field]:
         """The reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
@@ -173,16 +178,6 @@ def _one_sided(taps: NDArray[np.float64], dtype: type = np.float32) -> NDArray[A
     """Taps for offsets 0, 1, ... in correlation order, filled up to an even number past the centre."""
     half = taps[len(taps) // 2 :]
     return np.pad(half, (0, (len(half) + 1) % 2)).astype(dtype)
-
-
-def _variance(w: Field) -> Field:
-    """Local variance of w, in float64: it is a small difference of squares."""
-    wide = w.astype(np.float64)
-    taps = _one_sided(model.gaussian(model.SIGMA_C), np.float64)
-    blurred_w, blurred_w2 = np.empty_like(wide), np.empty_like(wide)
-    data.blur(numba.get_num_threads(), wide, taps, blurred_w)
-    data.blur(numba.get_num_threads(), wide * wide, taps, blurred_w2)
-    return model.local_variance(blurred_w2, blurred_w).astype(np.float32)
 
 
 def _monotony(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -1,6 +1,6 @@
 """The paper in float64, line by line: slow, short, and the judge of the other engines.
 
-One solve is `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused, cached or approximated.
+One solve is `warp`, `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused, cached or approximated.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
 
 Field = NDArray[np.float64]
+Warped = dict[int, tuple[Field, Field, Field]]
 INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
 
 
@@ -38,8 +39,11 @@ class ReferenceEngine:
     def download(self, w: Field) -> Field:
         return w
 
-    def warp(self, t: int, w: Field) -> tuple[Field, Field, Field]:
-        """Target t as the reference would see it at disparity w, and its coupling c_t = (cx, cy)."""
+    def warp(self, w: Field, stage: Stage) -> Warped:
+        """Each of the stage's targets as the reference would see it, and its coupling c_t = (cx, cy)."""
+        return {t: self.warp_view(t, w) for t in stage.views}
+
+    def warp_view(self, t: int, w: Field) -> tuple[Field, Field, Field]:
         with np.errstate(all="ignore"):
             u, v, z = geometry.project(self.M[t], self.m[t], self.x, self.y, w)
             cx, cy = geometry.coupling(self.M[t], self.m[t], u, v)
@@ -49,9 +53,10 @@ class ReferenceEngine:
         # What a view does not see is copied from the reference; behind a camera there is no coupling either.
         return np.where(seen, warped, self.I_r), np.where(z > 0, cx, 0.0), np.where(z > 0, cy, 0.0)
 
-    def linearise(self, w: Field, t: int, scales: tuple[int, ...]) -> dict[int, tuple[Field, Field, Field]]:
-        """dI, g and G of view t at each scale."""
-        I_t, cx, cy = self.warp(t, w)
+    def linearise(
+        self, I_t: Field, cx: Field, cy: Field, scales: tuple[int, ...]
+    ) -> dict[int, tuple[Field, Field, Field]]:
+        """dI, g and G of a warped view at each scale."""
         fields = {}
         for q in scales:
             dI = smooth(I_t, q) - smooth(self.I_r, q)
@@ -61,12 +66,12 @@ class ReferenceEngine:
         return fields
 
     def noise_powers(
-        self, w: Field, stage: Stage, weighting: Weighting
+        self, w: Field, warped: Warped, stage: Stage, weighting: Weighting
     ) -> tuple[dict[tuple[int, int], Field], dict[tuple[int, int], tuple[Field, Field, Field]]]:
         """N^2 of every (t, q) after the sectors' monotonicity, and the fields (dI, g, G) they came from."""
         pairs = [(t, q) for t in stage.views for q in stage.scales]
         with_finest = (*stage.scales, *({0} - set(stage.scales)))
-        by_view = {t: self.linearise(w, t, with_finest) for t in stage.views}
+        by_view = {t: self.linearise(*warped[t], with_finest) for t in stage.views}
         fields = {(t, q): by_view[t][q] for t, q in pairs}
         finest = {t: by_view[t][0] for t in stage.views}
 
@@ -99,14 +104,14 @@ class ReferenceEngine:
             for t, q in N2
         }
 
-    def data_term(self, w: Field, stage: Stage, reweight: bool) -> DataTerm:
+    def data_term(self, w: Field, warped: Warped, stage: Stage, reweight: bool) -> DataTerm:
         """sum W R g^2 and sum W R g dI: the diagonal and the right-hand side of the data term."""
         if stage.weighting.model:
-            N2, fields = self.noise_powers(w, stage, stage.weighting)
+            N2, fields = self.noise_powers(w, warped, stage, stage.weighting)
             Z = len(N2) / sum(1.0 / value for value in N2.values())  # so that sum W = T Q at every pixel
             W = {key: Z / value for key, value in N2.items()}
         else:
-            fields = {(t, q): f for t in stage.views for q, f in self.linearise(w, t, stage.scales).items()}
+            fields = {(t, q): f for t in stage.views for q, f in self.linearise(*warped[t], stage.scales).items()}
             W = {key: np.ones_like(w) for key in fields}
         diagonal, rhs = np.zeros_like(w), np.zeros_like(w)
         for key, (dI, g, _) in fields.items():
@@ -141,7 +146,7 @@ class ReferenceEngine:
 
     def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
         """Predicted standard deviation of w, by the model's weights whatever the method's were."""
-        N2, fields = self.noise_powers(w, stage, Weighting())
+        N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
         return model.deviation(total, prior)
 

@@ -1,0 +1,263 @@
+"""The loop: build the data term at the current disparity, solve for a step, limit it, filter, and again.
+
+    repeat
+        warped = targets seen at w                              (engine.warp)
+        diagonal, rhs = data term: linearise, weigh             (engine.data_term)
+        (diagonal + alpha L) dw = rhs - alpha L w               (engine.solve)
+        w = median(w + limit(dw))                               (engine.update)
+        next stage of the method, if no step met the limit
+    until the last stage's steps no longer matter
+
+This file owns the history, the progress, the stopping; `schedules` says what a stage is, `engines` do the work.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon import engines, schedules
+from gradcon.errors import InputError
+from gradcon.metrics import evaluate
+from gradcon.result import Result, Solve
+from gradcon.scene import Scene
+
+STEP_TOLERANCE = 2e-5  # mean |step| in pixels of the nearest view, below which a run has converged
+CONFIDENCE_SIGMA = 2.0  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
+
+Callback = Callable[[Solve, NDArray[np.float32]], Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose.
+
+    Parameters
+    ----------
+    method : str
+        `gcm`, `coarse-to-fine`, `progressive` or `naive`.
+    alpha : float
+        Weight of the smoothness term.
+    epsilon : float
+        Standard deviation of the acquisition noise, in units of the pixels' range [0, 1].
+    scales : int, optional
+        Number of scales; by default the method's own (3 for gcm and coarse-to-fine, else 1).  The longest step that can
+        be found is about 2^scales pixels in the farthest view a solve.
+    solves : int
+        At most so many solves; a run ends earlier when it has converged.
+    without : str, optional
+        `gradient` or `scale`: leave that term out of the model (the paper's ablations).
+    """
+
+    method: str = "gcm"
+    alpha: float = 0.5
+    epsilon: float = 2e-4
+    scales: int | None = None
+    solves: int = 300
+    without: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("alpha", "epsilon"):
+            value = getattr(self, field)
+            if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
+                raise InputError(f"{field}: {value!r} is not a positive number.")
+        for field, most in (("scales", 8), ("solves", 1_000_000)):
+            value = getattr(self, field)
+            if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
+                raise InputError(f"{field}: {value!r} is not a whole number from 1 to {most}.")
+        if self.method not in schedules.METHODS:
+            raise InputError(f"method: {self.method!r} is not one of {', '.join(schedules.METHODS)}.")
+
+
+def estimate(
+    scene: Scene,
+    options: Options | None = None,
+    *,
+    initial: ArrayLike | None = None,
+    engine: str = "auto",
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> Result:
+    """Estimate the disparity of a scene's reference view.
+
+    Parameters
+    ----------
+    scene : Scene
+        From `open_scene`, or made of arrays.
+    options : Options, optional
+    initial : array or float, optional
+        Disparity to start from, in pixels per unit baseline: a map of the scene's size continues from it; a number
+        starts everywhere from that number.  0 by default.
+    engine : str
+        `auto`, `cpu` or `reference`.
+    progress : bool
+        Show progress on stderr: a bar on a terminal, lines elsewhere.
+    callback : callable, optional
+        Called after every solve with its row of the history and the disparity; a true answer ends the run.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> from gradcon import estimate, synth
+    >>> result = estimate(synth.render("planes", size=(48, 48)))
+    >>> result.disparity.shape
+    (48, 48)
+    """
+    options = options or Options()
+    start = time.perf_counter()
+    stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    unit = scene.unit
+    w_host, reweight = _start(scene, initial)
+    machine = engines.create(engine, scene, options.epsilon)
+    w = machine.upload(w_host * unit)
+    clock = _Clock()
+    history: list[Solve] = []
+    stage = 0
+    stopped = ""
+    with _display(progress, options.solves, scene.name) as show:
+        while not stopped:
+            began = time.perf_counter()
+            now = stages[stage]
+            warped = clock("warp", machine.warp, w, now)
+            term = clock("data_term", machine.data_term, w, warped, now, reweight)
+            dw, inner = clock("solve", machine.solve, w, term, now.alpha, reweight)
+            update = clock("update", machine.update, w, dw, now.limit)
+            w, reweight = update.w, True
+            seconds = time.perf_counter() - began
+            disparity = None
+            if callback is not None or scene.ground_truth is not None:
+                disparity = (machine.download(w) / unit).astype(np.float32)
+            row = Solve(
+                solve=len(history) + 1,
+                stage=stage,
+                scales=now.scales,
+                views=1 + len(now.views),
+                step_mean=update.step_mean / unit,
+                step_max=update.step_max / unit,
+                clipped=update.clipped,
+                inner_iterations=int(inner),
+                seconds=seconds,
+                rmse=_rmse(disparity, scene.ground_truth),
+            )
+            history.append(row)
+            show(row)
+            last = stage == len(stages) - 1
+            if callback is not None and callback(row, disparity):
+                stopped = f"The callback asked to stop after {row.solve} solves."
+            elif last and update.step_mean < STEP_TOLERANCE:
+                stopped = f"Converged after {row.solve} solves: the mean step fell to {row.step_mean:.1e} pixels."
+            elif row.solve == options.solves:
+                stopped = _ran_out(options.solves, row, stage, len(stages))
+            elif not last and update.clipped == 0:
+                stage += 1
+    disparity = (machine.download(w) / unit).astype(np.float32)
+    confidence = clock("confidence", _confidence, machine, w, stages[stage], unit)
+    warned = clock("direction_check", _direction_warnings, scene, disparity)
+    for text in warned:
+        warnings.warn(text, stacklevel=2)
+    return Result(
+        disparity=disparity,
+        confidence=confidence,
+        history=history,
+        stopped=stopped,
+        parameters={**asdict(options), "scales": 1 + max(stages[0].scales), "initial": _describe(initial)},
+        source={
+            "name": scene.name,
+            "reference": scene.reference_name,
+            "views": 1 + len(scene.targets),
+            "width": scene.shape[1],
+            "height": scene.shape[0],
+            "sha256": scene.fingerprint(),
+        },
+        engine=machine.name,
+        seconds={"total": time.perf_counter() - start, **clock.seconds},
+        metrics=evaluate(disparity, scene.ground_truth) if scene.ground_truth is not None else None,
+        warnings=warned,
+    )
+
+
+class _Clock:
+    """Calls functions and adds up their time by name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.perf_counter()
+        value = function(*arguments)
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        return value
+
+
+def _start(scene: Scene, initial: ArrayLike | None) -> tuple[NDArray[np.float32], bool]:
+    """The first disparity, and whether it is one to reweigh by (IRLS has no weights before its first solve)."""
+    if initial is None or np.ndim(initial) == 0:
+        value = 0.0 if initial is None else float(np.asarray(initial))
+        if not np.isfinite(value):
+            raise InputError(f"initial: {value} is not a finite disparity.")
+        return np.full(scene.shape, value, np.float32), False
+    w = np.asarray(initial, dtype=np.float32)
+    if w.shape != scene.shape:
+        raise InputError(f"initial: is {w.shape} but the scene is {scene.shape}; give a map of the scene's size.")
+    if not np.isfinite(w).all():
+        raise InputError("initial: holds NaN or infinite disparities; fill them in first.")
+    return w, True
+
+
+def _describe(initial: ArrayLike | None) -> float | str:
+    return 0.0 if initial is None else float(np.asarray(initial)) if np.ndim(initial) == 0 else "a map"
+
+
+def _rmse(disparity: NDArray[np.float32] | None, truth: NDArray[np.float32] | None) -> float | None:
+    if disparity is None or truth is None:
+        return None
+    error = (disparity - truth)[np.isfinite(truth)].astype(np.float64)
+    return float(np.sqrt(np.mean(error**2))) if error.size else None
+
+
+def _ran_out(solves: int, row: Solve, stage: int, stages: int) -> str:
+    if stage < stages - 1:
+        return (
+            f"The {solves} solves allowed were used up in stage {stage + 1} of {stages}, before the finest scales or "
+            "all views were reached. Raise `solves`."
+        )
+    return (
+        f"The {solves} solves allowed were used up; the mean step was still {row.step_mean:.1e} pixels. "
+        "Raise `solves` if it should converge further."
+    )
+
+
+def _confidence(machine: engines.Engine, w: Any, stage: schedules.Stage, unit: float) -> NDArray[np.float32]:
+    """Predicted standard deviation, in pixels per unit baseline."""
+    from scipy.ndimage import gaussian_filter
+
+    values = machine.download(w)
+    # Where the data says nothing, the disparity may be anything that the scene holds, or a pixel off.
+    prior = max(float(values.max() - values.min()), 1.0)
+    deviation = machine.download(machine.deviation(w, stage, prior))
+    return (gaussian_filter(deviation, CONFIDENCE_SIGMA, mode="nearest") / unit).astype(np.float32)
+
+
+def _direction_warnings(scene: Scene, disparity: NDArray[np.float32]) -> list[str]:
+    from gradcon.directions import check_directions
+
+    return check_directions(scene, disparity)
+
+
+def _display(progress: bool, solves: int, name: str) -> Any:
+    if not progress:
+        from contextlib import nullcontext
+
+        return nullcontext(lambda row: None)
+    from gradcon.progress import display
+
+    return display(solves, name)
