@@ -11,7 +11,7 @@ from numba import njit, prange
 
 from gradcon import model
 from gradcon.engines._cpu_rows import FAST, filter_along, filter_rows, repeat_borders
-from gradcon.engines._cpu_warp import COLUMN, GENERAL, ROW, coupling_row
+from gradcon.engines._cpu_warp import COLUMN, ROW, coupling_row
 
 TILE_ROWS, TILE_COLUMNS = 4, 512
 
@@ -51,7 +51,7 @@ def smooth_tile_row(source, y, x0, x1, even, padded, out):
 def finish_axis(smooth, derived, reference, reference_derived, c, dI, g, G):
     for x in range(dI.size):
         dI[x] = smooth[x] - reference[x]
-        d_t, d_r = c * derived[x], c * reference_derived[x]
+        d_t, d_r = c[x] * derived[x], c[x] * reference_derived[x]
         g[x] = mean_gradient(d_t, d_r)
         G[x] = gradient_inconsistency(d_t, d_r)
 
@@ -67,7 +67,7 @@ def finish(smooth, dx, dy, reference, reference_dx, reference_dy, cx, cy, dI, g,
 
 
 @compiled
-def linearise(kind, M, m, w, warped, reference, y, x0, x1, even, odd, rows, dI, g, G):
+def linearise(kind, cx, cy, warped, reference, y, x0, x1, even, odd, rows, dI, g, G):
     """dI, g and G of one view and scale, on row y, columns x0 to x1; `rows` is scratch.
 
     `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs
@@ -77,14 +77,14 @@ def linearise(kind, M, m, w, warped, reference, y, x0, x1, even, odd, rows, dI, 
     xa, xb, left, right = window(x0, x1, warped.shape[1], radius)
     s_line, d_line = rows[0, : n + 2 * radius], rows[1, : n + 2 * radius]
     inside = slice(left, n + 2 * radius - right)
-    smooth, dx, dy, cx, cy = rows[2, :n], rows[3, :n], rows[4, :n], rows[5, :n], rows[6, :n]
+    smooth, dx, dy = rows[2, :n], rows[3, :n], rows[4, :n]
     nothing = rows[0, :0]
     s_r, dx_r, dy_r = reference[0, y, x0:x1], reference[1, y, x0:x1], reference[2, y, x0:x1]
     if kind == ROW:
         filter_rows(warped, y, xa, xb, even, odd, s_line[inside], nothing)
         repeat_borders(s_line, left, right)
         filter_along(s_line, even, odd, smooth, dx)
-        finish_axis(smooth, dx, s_r, dx_r, np.float32(m[0]), dI, g, G)
+        finish_axis(smooth, dx, s_r, dx_r, cx, dI, g, G)
         return
     filter_rows(warped, y, xa, xb, even, odd, s_line[inside], d_line[inside])
     repeat_borders(s_line, left, right)
@@ -92,15 +92,10 @@ def linearise(kind, M, m, w, warped, reference, y, x0, x1, even, odd, rows, dI, 
     filter_along(d_line, even, odd, dy, nothing)
     if kind == COLUMN:
         filter_along(s_line, even, odd, smooth, nothing)
-        finish_axis(smooth, dy, s_r, dy_r, np.float32(m[1]), dI, g, G)
-        return
-    filter_along(s_line, even, odd, smooth, dx)
-    if kind == GENERAL:
-        coupling_row(M, m, w[y, x0:x1], y, x0, cx, cy)
+        finish_axis(smooth, dy, s_r, dy_r, cy, dI, g, G)
     else:
-        cx[:] = np.float32(m[0])
-        cy[:] = np.float32(m[1])
-    finish(smooth, dx, dy, s_r, dx_r, dy_r, cx, cy, dI, g, G)
+        filter_along(s_line, even, odd, smooth, dx)
+        finish(smooth, dx, dy, s_r, dx_r, dy_r, cx, cy, dI, g, G)
 
 
 @compiled
@@ -131,13 +126,15 @@ def finest_tiles(chunk, chunks, warped, w, views, kinds, M, m, reference, even, 
     for tile in range(chunk, tiles, chunks):
         y0, y1, x0, x1 = tile_bounds(tile, columns, height, width)
         n = x1 - x0
+        cx, cy = rows[5, :n], rows[6, :n]
         dI, g, G, sum_dI, sum_g = rows[7, :n], rows[8, :n], rows[9, :n], rows[10, :n], rows[11, :n]
         for y in range(y0, y1):
             sum_dI[:] = 0
             sum_g[:] = 0
             for k in range(views.size):
                 t = views[k]
-                linearise(kinds[t], M[t], m[t], w, warped[k], reference, y, x0, x1, even, odd, rows, dI, g, G)
+                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
+                linearise(kinds[t], cx, cy, warped[k], reference, y, x0, x1, even, odd, rows, dI, g, G)
                 finest_row(dI, g, sum_dI, sum_g, g2[k, y, x0:x1])
             residual_row(sum_dI, sum_g, epsilon, dw2[y, x0:x1])
 
@@ -258,14 +255,14 @@ def weighted_tiles(
         sums[:] = 0
         for k in range(T):
             t = views[k]
-            for q in range(Q):
-                even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                for r in range(y1 - y0):
-                    y = y0 + r
+            for r in range(y1 - y0):
+                y = y0 + r
+                cx, cy = rows[5, :n], rows[6, :n]
+                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
+                for q in range(Q):
+                    even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                     dI_r, g_r, G_r = dI[r, q, k, :n], g[r, q, k, :n], G[r, q, k, :n]
-                    linearise(
-                        kinds[t], M[t], m[t], w, warped[k], references[q], y, x0, x1, even, odd, rows, dI_r, g_r, G_r
-                    )
+                    linearise(kinds[t], cx, cy, warped[k], references[q], y, x0, x1, even, odd, rows, dI_r, g_r, G_r)
                     squares_row(dI_r, g_r, sum_dI2[r, :n], sum_g2[r, :n])
                     if use_scale[q]:
                         smooth_tile_row(g2[k], y, x0, x1, even, rows[0], O[r, q, k, :n])
@@ -325,7 +322,8 @@ def uniform_tiles(
     for tile in range(chunk, tiles, chunks):
         y0, y1, x0, x1 = tile_bounds(tile, columns, height, width)
         n = x1 - x0
-        dI, g, G, ones, weights, precision = rows[7, :n], rows[8, :n], rows[9, :n], rows[10, :n], rows[11, :n], rows[12, :n]
+        cx, cy, dI, g, G = rows[5, :n], rows[6, :n], rows[7, :n], rows[8, :n], rows[9, :n]
+        ones, weights, precision = rows[10, :n], rows[11, :n], rows[12, :n]
         ones[:] = 1
         for y in range(y0, y1):
             D, b = diagonal[y, x0:x1], rhs[y, x0:x1]
@@ -333,9 +331,10 @@ def uniform_tiles(
             b[:] = 0
             for k in range(views.size):
                 t = views[k]
+                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
                 for q in range(taps.size):
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                    linearise(kinds[t], M[t], m[t], w, warped[k], references[q], y, x0, x1, even, odd, rows, dI, g, G)
+                    linearise(kinds[t], cx, cy, warped[k], references[q], y, x0, x1, even, odd, rows, dI, g, G)
                     if reweight:
                         accumulate_row(dI, g, ones, D, b, weights, precision)
                     else:

@@ -98,12 +98,33 @@ def warp_general_view(target, reference, w, y, M, m, height, out):
             out[x] = reference[x]
 
 
-@njit(cache=True, nogil=True)
-def coupling_row(M, m, w, y, x0, cx, cy):
-    """c_t along a row of pixels; nothing is coupled behind the camera."""
-    for x in range(cx.size):
-        u, v, z = project(M, m, float(x0 + x), float(y), float(w[x]))
-        cx[x], cy[x] = coupling(M, m, u, v) if z > 0 else (0.0, 0.0)
+@njit(cache=True, fastmath=FAST, nogil=True)
+def coupling_row(kind, M, m, w, y, x0, height, width, cx, cy):
+    """c_t along pixels x0, x0 + 1, ... of row y: 0 where the view does not see them.
+
+    A view in the reference's row leaves cy alone, one in its column cx: they are not needed.
+    """
+    bx, by = np.float32(m[0]), np.float32(m[1])
+    nothing = np.float32(0)
+    if kind == ROW:
+        for x in range(w.size):
+            u = x0 + x + bx * w[x]
+            cx[x] = bx if u >= 0 and u <= width - 1 else nothing
+    elif kind == COLUMN:
+        for x in range(w.size):
+            v = y + by * w[x]
+            cy[x] = by if v >= 0 and v <= height - 1 else nothing
+    elif kind == PLANAR:
+        for x in range(w.size):
+            u, v = x0 + x + bx * w[x], y + by * w[x]
+            seen = u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
+            cx[x] = bx if seen else nothing
+            cy[x] = by if seen else nothing
+    else:
+        for x in range(w.size):
+            u, v, z = project(M, m, float(x0 + x), float(y), float(w[x]))
+            seen = z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
+            cx[x], cy[x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
 
 
 @njit(cache=True, nogil=True, parallel=True, error_model="numpy")

@@ -50,8 +50,9 @@ class ReferenceEngine:
         height, width = w.shape
         seen = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
         warped = sample_cubic(self.targets[t], np.where(seen, u, 0.0), np.where(seen, v, 0.0))
-        # What a view does not see is copied from the reference; behind a camera there is no coupling either.
-        return np.where(seen, warped, self.I_r), np.where(z > 0, cx, 0.0), np.where(z > 0, cy, 0.0)
+        # What a view does not see is copied from the reference.  It has no say there either: without this, the copy
+        # would fit perfectly and hold the disparity where it is.
+        return np.where(seen, warped, self.I_r), np.where(seen, cx, 0.0), np.where(seen, cy, 0.0)
 
     def linearise(
         self, I_t: Field, cx: Field, cy: Field, scales: tuple[int, ...]
