@@ -36,6 +36,7 @@ RAYS = 8  # a pixel: a Fibonacci lattice, 8 distinct positions along each axis
 OCTAVES = 8  # of the noise, at a size of about 512 pixels
 GAMMA = 2.2
 AMBIENT = 0.35  # of the light, where the lamp does not reach
+WIDER = 0.97  # focal length of a turned camera, in that of the reference
 NO_FOCUS = 1e6  # focus depth of an array that is not converged: disparity is then b f / Z
 
 
@@ -407,9 +408,7 @@ def write(
     if shot.world.rotated:
         names = [view_name(cell, grid) for cell in shot.cells]
         images = dict(zip(names, shot.images, strict=True))
-        return write_rig(
-            folder, images, shot.cameras, reference=names[0], ground_truth=scene.ground_truth, name=name
-        )
+        return write_rig(folder, images, shot.cameras, reference=names[0], ground_truth=scene.ground_truth, name=name)
     array = np.zeros((grid, grid, *size, 3), np.uint8)
     for cell, image in zip(shot.cells, shot.images, strict=True):
         array[cell] = image
@@ -502,22 +501,25 @@ def _focal(size: tuple[int, ...]) -> float:
 
 
 def _rig(world: World, size: tuple[int, int], grid: int, seed: int) -> dict[Cell, Camera]:
-    """The grid's cameras: parallel and converged, or turned by up to 3 degrees and off the plane."""
+    """The grid's cameras: parallel and converged, or turned by a few degrees about each axis and off the plane."""
     height, width = size
-    f = _focal(size)
     rng = np.random.default_rng([seed, grid])
     rig = {}
     for v in range(grid):
         for u in range(grid):
+            f, R = _focal(size), np.eye(3)
             centre = np.array([u - grid // 2, v - grid // 2, 0.0]) * world.baseline
             turns = rng.uniform(-1, 1, 4)
-            R = np.eye(3)
+            ahead = (0.0, 0.0, 1.0) - centre / world.focus  # on the ray that the middle pixel is to have
             if world.rotated and centre.any():
-                # Pan and tilt are kept smaller, so that the views overlap about as the parallel ones do.
-                R = _rotation(np.deg2rad(turns[:3] * (1.0, 1.0, 3.0)))
+                R = _rotation(np.deg2rad(turns[:3] * (2.5, 2.5, 2.0)))
                 centre[2] = 0.6 * turns[3] * np.hypot(centre[0], centre[1])
-            shift = f * centre / world.focus
-            K = np.array([[f, 0, (width - 1) / 2 + shift[0]], [0, f, (height - 1) / 2 + shift[1]], [0, 0, 1]])
+                # As careful people set up a rig: all views still show what the reference shows.  The principal
+                # point makes up for the turn, and a slightly wider angle for the corners that it would cut off.
+                ahead = R[:, 2] / R[2, 2]
+                f *= WIDER
+            x, y = f * ahead[:2]
+            K = np.array([[f, 0, (width - 1) / 2 - x], [0, f, (height - 1) / 2 - y], [0, 0, 1]])
             rig[v, u] = Camera(K, R, -R @ centre)
     return rig
 
