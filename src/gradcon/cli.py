@@ -1,0 +1,291 @@
+"""The command `gradcon`: parse, call the API, print.
+
+Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 2 for an input that cannot be used (one
+sentence says why), 130 for Ctrl-C.  Whatever else goes wrong is a bug, and shows its traceback.
+
+Heavy libraries are imported by the commands that use them, so that `gradcon --help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gradcon import __version__, engines, estimate, evaluate, open_scene
+from gradcon.errors import InputError
+from gradcon.estimate import Options
+from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
+
+# Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+# typer does not export the base of its usage errors, and where it lives depends on typer's version.
+UsageError: Any = typer.BadParameter.__bases__[0]
+
+RESULT_FILES = ("disparity.pfm", "disparity.png", "confidence.pfm", "result.json")
+
+Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+SceneArgument = Annotated[Path, typer.Argument(help="Folder of the views, or a rig.toml.")]
+Reference = Annotated[str | None, typer.Option(metavar="FILE", help="File name of the reference view.")]
+SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: what ground-truth grey values are divided by.")]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    # Threads of the compiled code that wait for each other give the core away soon: where other programs are busy too,
+    # GNU OpenMP's long spinning makes a solve of milliseconds take a second.  Set by the command, not the library.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    try:
+        code = app(arguments, standalone_mode=False, prog_name="gradcon")
+        sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
+        return int(code or 0)
+    except InputError as error:
+        return _fail(str(error))
+    except UsageError as error:
+        where = error.ctx.command_path if error.ctx else "gradcon"
+        message = " ".join(error.format_message().split())
+        return _fail(f"{message.removesuffix('.')}{'' if message.endswith('?') else ';'} see {where} --help.")
+    except MemoryError:
+        return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+@app.callback(invoke_without_command=True)
+def _gradcon(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Disparity and confidence from many views of a scene, by the Gradient Consistency Model."""
+    if version:
+        print(f"gradcon {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command("estimate")
+def _estimate(
+    scene: SceneArgument,
+    out: Out,
+    method: Annotated[str, typer.Option(help="gcm, naive, progressive or coarse-to-fine.")] = "gcm",
+    without: Annotated[str | None, typer.Option(help="Leave a term of gcm out: gradient or scale.")] = None,
+    alpha: Annotated[float, typer.Option(help="Weight of the smoothness term.")] = Options.alpha,
+    epsilon: Annotated[float, typer.Option(help="Noise of the images, whose range is 0 to 1.")] = Options.epsilon,
+    scales: Annotated[int | None, typer.Option(help="Number of scales; by default the method's own.")] = None,
+    solves: Annotated[int, typer.Option(help="At most so many solves.")] = Options.solves,
+    views: Annotated[str, typer.Option(help="Which views to use: cross, star, all, or the N nearest.")] = "all",
+    engine: Annotated[str, typer.Option(help="auto, cpu or reference.")] = "auto",
+    pattern: Annotated[str | None, typer.Option(help='File names of the views: "x_{row}_{col}.png".')] = None,
+    reference: Reference = None,
+    size_factor: SizeFactor = None,
+    flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
+    initial: Annotated[str | None, typer.Option(metavar="PFM|NUMBER", help="Disparity to start from.")] = None,
+    json: Json = False,
+) -> None:
+    """Estimate the disparity of a scene's reference view."""
+    options = Options(method, alpha, epsilon, scales, solves, without)
+    if engine not in engines.ENGINES:
+        raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES)}.")
+    if flip not in (None, "x", "y", "xy"):
+        raise InputError(f"flip: {flip!r} is not one of x, y, xy.")
+    start = _initial(initial)
+    _refuse_unwritable(out)
+    opened = open_scene(scene, views=views, reference=reference, pattern=pattern, size_factor=size_factor)
+    if flip:
+        opened = opened.flipped(x="x" in flip, y="y" in flip)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
+        result = estimate(opened, options, initial=start, engine=engine, progress=True)
+    result.save(out)
+    _warn(result)
+    print(_json(result.summary()) if json else _report(result, out))
+
+
+@app.command("evaluate")
+def _evaluate(
+    disparity: Annotated[Path, typer.Argument(help="A PFM, or a folder that `gradcon estimate` wrote.")],
+    scene: SceneArgument,
+    reference: Reference = None,
+    size_factor: SizeFactor = None,
+    json: Json = False,
+) -> None:
+    """Compare a disparity map with a scene's ground truth."""
+    from gradcon.io.pfm import read_pfm
+
+    estimated = read_pfm(disparity / "disparity.pfm" if disparity.is_dir() else disparity)
+    opened = open_scene(scene, views=2, reference=reference, size_factor=size_factor)  # the truth needs no more views
+    if opened.ground_truth is None:
+        raise InputError(f"{scene}: holds no ground truth to compare with; give a scene that does.")
+    metrics = evaluate(estimated, opened.ground_truth)
+    print(_json({"scene": opened.name, "metrics": metrics}) if json else _table(metrics))
+
+
+@app.command("synth")
+def _synth(
+    name: Annotated[str | None, typer.Argument(help="A scene; --list names them.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write into; created where it is missing.")] = None,
+    size: Annotated[str, typer.Option(help="Pixels of a view: 256, or WIDTHxHEIGHT.")] = "256",
+    views: Annotated[str, typer.Option(help="Which of the 9 x 9 views: cross, star, all, or the N nearest.")] = "cross",
+    seed: Annotated[int, typer.Option(help="Of the textures.")] = 0,
+    list_scenes: Annotated[bool, typer.Option("--list", help="List the scenes.")] = False,
+) -> None:
+    """Write a synthetic scene with exact ground truth.
+
+    It becomes a folder of the 4D Light Field Benchmark, or for `rotated`, whose cameras are no grid, with a rig.toml.
+    """
+    from gradcon import synth
+
+    if list_scenes:
+        for known, world in synth.SCENES.items():
+            print(f"{known:12} {(world.__doc__ or '').strip().splitlines()[0]}")
+        return
+    if name not in synth.SCENES:
+        asked = "name: no scene is named" if name is None else f"{name}: is not a synthetic scene"
+        raise InputError(f"{asked}; choose one of {', '.join(synth.SCENES)}.")
+    if out is None:
+        raise InputError("out: no folder is given to write the scene into; add --out DIR.")
+    _refuse_unwritable(out)
+    folder = synth.write(name, out, _size(size), views=views, seed=seed)
+    print(f"{name}: wrote {len(list(folder.glob('*.png')))} views of {size} pixels, with ground truth, to {folder}")
+
+
+@app.command("bench")
+def _bench(
+    engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
+    size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
+    views: Annotated[int, typer.Option(help="Views, the reference counted: 2 to 81.")] = 17,
+    scales: Annotated[int, typer.Option(help="Number of scales.")] = 3,
+    solves: Annotated[int, typer.Option(help="Solves to measure, after one to warm up.")] = 10,
+    reference: Annotated[bool, typer.Option(help="Measure the reference engine too, for the ratio.")] = True,
+    sweep: Annotated[bool, typer.Option("--sweep", help="How the cost grows with pixels and with views.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure time and memory.
+
+    Seconds a solve by stage, the ratio to the reference engine in the same run, and peak memory.
+    """
+    from gradcon import bench
+
+    if sweep:
+        found = bench.sweep(engine, scales, solves)
+        print(_json(found) if json else bench.describe_sweep(found))
+    else:
+        found = bench.bench(engine, size=size, views=views, scales=scales, solves=solves, reference=reference)
+        print(_json(found) if json else bench.describe(found))
+
+
+@app.command("demo")
+def _demo(out: Out = Path("demo")) -> None:
+    """Estimate a light field rendered on the spot.
+
+    It takes half a minute (the first run a minute more, to compile) and compares the result with the exact truth.
+    """
+    from gradcon import demo
+
+    _refuse_unwritable(out)
+    result = demo.run(out)
+    _warn(result)
+    print(_report(result, out))
+    print(f"{'reference':11} {out / demo.PICTURE}: what the reference camera sees")
+
+
+def _fail(sentence: str) -> int:
+    print(f"gradcon: {sentence}", file=sys.stderr)
+    return 2
+
+
+def _json(value: dict[str, Any]) -> str:
+    from gradcon.io.results import to_json
+
+    return to_json(value)
+
+
+def _initial(text: str | None) -> Any:
+    """A number, or the map in a PFM."""
+    from gradcon.io.pfm import read_pfm
+
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return read_pfm(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    """(height, width) of "256" or "640x480"."""
+    width, _, height = text.partition("x")
+    if not all(part.isdecimal() and 0 < int(part) <= 8192 for part in (width, height or width)):
+        raise InputError(f"size: {text!r} is neither a number of pixels nor WIDTHxHEIGHT, each from 1 to 8192.")
+    return int(height or width), int(width)
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Find out before a long run whether its results can be written, and leave no trace of trying."""
+    import tempfile
+
+    from gradcon.io.files import make_folder
+
+    created = make_folder(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write into this folder ({error.strerror}); choose another.") from None
+    finally:
+        for path in created:
+            path.rmdir()
+    for name in RESULT_FILES:
+        if (folder / name).is_dir():
+            raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")
+
+
+def _warn(result: Result) -> None:
+    """Say loudly what the user should look at."""
+    for text in result.warnings:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.panel import Panel
+            from rich.text import Text
+
+            Console(stderr=True).print(Panel(Text(text, style="bold red"), title="WARNING", border_style="red"))
+        else:
+            print(f"WARNING: {text}", file=sys.stderr)
+
+
+def _report(result: Result, out: Path) -> str:
+    """What was found, for people."""
+    import numpy as np
+
+    source, w = result.source, result.disparity
+    rows = [
+        ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
+                  f"reference {source['reference']}"),
+        ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
+        ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
+        ("engine", f"{result.engine}, {len(result.history)} solves in {result.seconds['total']:.1f} s"),
+        ("stopped", result.stopped),
+        ("written", f"{out}: {', '.join(RESULT_FILES)}"),
+    ]  # fmt: skip
+    if result.metrics:
+        accuracy = f"RMSE {result.metrics['rmse']:.4f}, {result.metrics['badpix_007']:.1f} % of pixels off by over 0.07"
+        rows.insert(3, ("accuracy", accuracy))
+    return "\n".join(f"{name:11} {text}" for name, text in rows)
+
+
+def _table(metrics: dict[str, float]) -> str:
+    from gradcon.metrics import BADPIX, BORDER
+
+    rows = [("RMSE, whole frame", metrics["rmse"], DISPARITY_UNIT)]
+    rows += [(f"RMSE, without {BORDER} px of border", metrics["rmse_inner"], DISPARITY_UNIT)]
+    rows += [("MSE x 100", metrics["mse_100"], "squared pixels x 100")]
+    rows += [(f"BadPix {bad}", metrics[f"badpix_{round(100 * bad):03d}"], "% of pixels") for bad in BADPIX]
+    rows += [("Q25", metrics["q25"], "pixels x 100, 25th percentile of the error")]
+    return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)
