@@ -1,142 +1,95 @@
 """The data term of the cpu engine: linearise, weigh and sum over views and scales, tile by tile.
 
-A tile is a few rows of a few hundred columns, small enough that the fields of all its views and scales stay in the
-second-level cache.  Each pixel's sums run over views and scales in one fixed order, so that results do not depend on
-how tiles fall to threads.  Every parallel function deals its tiles out to `chunks` workers, each with scratch of its
-own, and leaves the work to a serial twin.
+A tile is a few rows of some columns, small enough that the fields of all its views and scales stay in the second-level
+cache, in the table S of `_cpu_rows`.  Each pixel's sums run over views and scales in one fixed order, so that results
+do not depend on how tiles fall to threads.  Every parallel function deals its tiles out to `chunks` workers, each with
+a table of its own, and leaves the work to a serial twin.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from gradcon import model
-from gradcon.engines._cpu_rows import FAST, filter_along, filter_rows, repeat_borders
+from gradcon.engines import _cpu_rows as row
+from gradcon.engines._cpu_rows import compiled, parallel
 from gradcon.engines._cpu_warp import COLUMN, ROW, coupling_row
 
-TILE_ROWS, TILE_COLUMNS = 4, 512
+TILE_ROWS, TILE_COLUMNS = 4, 256
 
-compiled = njit(cache=True, fastmath=FAST, nogil=True)
-parallel = njit(cache=True, fastmath=FAST, nogil=True, parallel=True)
-along = compiled(model.along)
-mean_gradient = compiled(model.mean_gradient)
-gradient_inconsistency = compiled(model.gradient_inconsistency)
-residual_disparity = compiled(model.residual_disparity)
-scale_inconsistency = compiled(model.scale_inconsistency)
-disparity_error = compiled(model.disparity_error)
-noise_power = compiled(model.noise_power)
-data_reweight = compiled(model.data_reweight)
-information = compiled(model.information)
-local_variance = compiled(model.local_variance)
+# Rows of the table S that every function uses alike; fields of views and scales come after them.
+SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
+EVEN, ODD = False, True
+
+@compiled
+def new_table(rows, width, radius):
+    return np.empty((rows, min(width, TILE_COLUMNS) + 2 * radius), np.float32)
 
 
 @compiled
-def window(x0, x1, width, radius):
-    """The columns xa to xb that a filter of `radius` needs for x0 to x1, and how many are missing on either side."""
-    xa, xb = max(x0 - radius, 0), min(x1 + radius, width)
-    return xa, xb, radius - (x0 - xa), radius - (xb - x1)
+def tile_count(height, width):
+    return ((height + TILE_ROWS - 1) // TILE_ROWS) * ((width + TILE_COLUMNS - 1) // TILE_COLUMNS)
 
 
 @compiled
-def smooth_tile_row(source, y, x0, x1, even, padded, out):
-    """Row y, columns x0 to x1, of the source smoothed in both directions."""
-    radius = even.size - 1
-    xa, xb, left, right = window(x0, x1, source.shape[1], radius)
-    line = padded[: x1 - x0 + 2 * radius]
-    filter_rows(source, y, xa, xb, even, even, line[left : line.size - right], line[:0])
-    repeat_borders(line, left, right)
-    filter_along(line, even, even, out, line[:0])
-
-
-@compiled
-def finish_axis(smooth, derived, reference, reference_derived, c, dI, g, G):
-    for x in range(dI.size):
-        dI[x] = smooth[x] - reference[x]
-        d_t, d_r = c[x] * derived[x], c[x] * reference_derived[x]
-        g[x] = mean_gradient(d_t, d_r)
-        G[x] = gradient_inconsistency(d_t, d_r)
-
-
-@compiled
-def finish(smooth, dx, dy, reference, reference_dx, reference_dy, cx, cy, dI, g, G):
-    for x in range(dI.size):
-        dI[x] = smooth[x] - reference[x]
-        d_t = along(cx[x], cy[x], dx[x], dy[x])
-        d_r = along(cx[x], cy[x], reference_dx[x], reference_dy[x])
-        g[x] = mean_gradient(d_t, d_r)
-        G[x] = gradient_inconsistency(d_t, d_r)
-
-
-@compiled
-def linearise(kind, cx, cy, warped, reference, y, x0, x1, even, odd, rows, dI, g, G):
-    """dI, g and G of one view and scale, on row y, columns x0 to x1; `rows` is scratch.
-
-    `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs
-    one derivative only.
-    """
-    n, radius = x1 - x0, even.size - 1
-    xa, xb, left, right = window(x0, x1, warped.shape[1], radius)
-    s_line, d_line = rows[0, : n + 2 * radius], rows[1, : n + 2 * radius]
-    inside = slice(left, n + 2 * radius - right)
-    smooth, dx, dy = rows[2, :n], rows[3, :n], rows[4, :n]
-    nothing = rows[0, :0]
-    s_r, dx_r, dy_r = reference[0, y, x0:x1], reference[1, y, x0:x1], reference[2, y, x0:x1]
-    if kind == ROW:
-        filter_rows(warped, y, xa, xb, even, odd, s_line[inside], nothing)
-        repeat_borders(s_line, left, right)
-        filter_along(s_line, even, odd, smooth, dx)
-        finish_axis(smooth, dx, s_r, dx_r, cx, dI, g, G)
-        return
-    filter_rows(warped, y, xa, xb, even, odd, s_line[inside], d_line[inside])
-    repeat_borders(s_line, left, right)
-    repeat_borders(d_line, left, right)
-    filter_along(d_line, even, odd, dy, nothing)
-    if kind == COLUMN:
-        filter_along(s_line, even, odd, smooth, nothing)
-        finish_axis(smooth, dy, s_r, dy_r, cy, dI, g, G)
-    else:
-        filter_along(s_line, even, odd, smooth, dx)
-        finish(smooth, dx, dy, s_r, dx_r, dy_r, cx, cy, dI, g, G)
-
-
-@compiled
-def tile_bounds(tile, columns, height, width):
+def tile_bounds(tile, height, width):
+    """First and last row and column of a tile: y0, y1, x0, x1."""
+    columns = (width + TILE_COLUMNS - 1) // TILE_COLUMNS
     y0 = (tile // columns) * TILE_ROWS
     x0 = (tile % columns) * TILE_COLUMNS
     return y0, min(y0 + TILE_ROWS, height), x0, min(x0 + TILE_COLUMNS, width)
 
 
 @compiled
-def tile_grid(height, width):
-    rows = (height + TILE_ROWS - 1) // TILE_ROWS
-    columns = (width + TILE_COLUMNS - 1) // TILE_COLUMNS
-    return rows * columns, columns
+def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
+    """S[dI], S[g], S[G] of one view and scale on row y, columns x0 to x0 + n; its coupling is in S[CX], S[CY].
+
+    `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs one
+    derivative only.
+    """
+    row.filter_columns(warped, y, x0, n, even, EVEN, S, PAD_S)
+    row.filter_along(S, PAD_S, even, EVEN, SMOOTH, n)
+    row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
+    if kind != COLUMN:
+        row.filter_along(S, PAD_S, odd, ODD, DX, n)
+    if kind != ROW:
+        row.filter_columns(warped, y, x0, n, odd, ODD, S, PAD_D)
+        row.filter_along(S, PAD_D, even, EVEN, DY, n)
+    if kind == ROW:
+        row.axis_gradients(S, CX, DX, reference[1], y, x0, g, G, n)
+    elif kind == COLUMN:
+        row.axis_gradients(S, CY, DY, reference[2], y, x0, g, G, n)
+    else:
+        row.project_rows(S, CX, CY, DX, DY, PAD_S, n)
+        row.project_image(S, CX, CY, reference[1], reference[2], y, x0, PAD_D, n)
+        row.gradients(S, PAD_S, PAD_D, g, G, n)
 
 
 @compiled
-def scratch_rows(count, width, radius):
-    """Rows of scratch, each long enough for a tile and its margins."""
-    return np.empty((count, min(width, TILE_COLUMNS) + 2 * radius), np.float32)
+def smooth_row(image, y, x0, n, even, S, out):
+    """S[out] = row y of the image smoothed in both directions."""
+    row.filter_columns(image, y, x0, n, even, EVEN, S, PAD_S)
+    row.filter_along(S, PAD_S, even, EVEN, out, n)
 
 
 @compiled
 def finest_tiles(chunk, chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2):
     height, width = w.shape
-    tiles, columns = tile_grid(height, width)
-    rows = scratch_rows(12, width, even.size - 1)
-    for tile in range(chunk, tiles, chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, columns, height, width)
+    dI, g, G, sum_dI, sum_g = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
+    S = new_table(FREE + 5, width, even.size - 1)
+    for tile in range(chunk, tile_count(height, width), chunks):
+        y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
-        cx, cy = rows[5, :n], rows[6, :n]
-        dI, g, G, sum_dI, sum_g = rows[7, :n], rows[8, :n], rows[9, :n], rows[10, :n], rows[11, :n]
         for y in range(y0, y1):
-            sum_dI[:] = 0
-            sum_g[:] = 0
+            row.fill(S, sum_dI, 0, n)
+            row.fill(S, sum_g, 0, n)
             for k in range(views.size):
                 t = views[k]
-                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
-                linearise(kinds[t], cx, cy, warped[k], reference, y, x0, x1, even, odd, rows, dI, g, G)
-                finest_row(dI, g, sum_dI, sum_g, g2[k, y, x0:x1])
-            residual_row(sum_dI, sum_g, epsilon, dw2[y, x0:x1])
+                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
+                linearise(kinds[t], warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
+                row.add_absolute(S, dI, sum_dI, n)
+                row.add_absolute(S, g, sum_g, n)
+                row.store_square(S, g, g2[k], y, x0, n)
+            row.residual(S, sum_dI, sum_g, epsilon, n)
+            row.store_square(S, sum_dI, dw2, y, x0, n)
 
 
 @parallel
@@ -147,90 +100,19 @@ def finest_scale(chunks, warped, w, views, kinds, M, m, reference, even, odd, ep
 
 
 @compiled
-def finest_row(dI, g, sum_dI, sum_g, g2):
-    for x in range(dI.size):
-        sum_dI[x] += abs(dI[x])
-        sum_g[x] += abs(g[x])
-        g2[x] = g[x] * g[x]
-
-
-@compiled
-def residual_row(sum_dI, sum_g, epsilon, dw2):
-    for x in range(dw2.size):
-        dw = residual_disparity(sum_dI[x], sum_g[x], epsilon)
-        dw2[x] = dw * dw
-
-
-@compiled
-def squares_row(dI, g, sum_dI2, sum_g2):
-    for x in range(dI.size):
-        sum_dI2[x] += dI[x] * dI[x]
-        sum_g2[x] += g[x] * g[x]
-
-
-@compiled
-def bound_row(noise, sum_dI2, sum_g2, epsilon, variance, bound):
-    for x in range(bound.size):
-        bound[x] = disparity_error(noise, sum_dI2[x], sum_g2[x], epsilon, variance[x])
-
-
-@compiled
-def noise_row(G, bound, blurred_g2, blurred_dw2, noise):
-    """N^2, written over G."""
-    for x in range(G.size):
-        G[x] = noise_power(G[x], bound[x], scale_inconsistency(blurred_g2[x], blurred_dw2[x]), noise)
-
-
-@compiled
-def raise_row(top, N2):
-    for x in range(top.size):
-        top[x] = N2[x] if N2[x] > top[x] else top[x]
-
-
-@compiled
-def accumulate_row(dI, g, N2, diagonal, rhs, weights, precision):
-    for x in range(dI.size):
-        weight = model.ONE / N2[x]
-        weighted = weight * data_reweight(dI[x]) * g[x]
-        weights[x] += weight
-        diagonal[x] += weighted * g[x]
-        rhs[x] -= weighted * dI[x]
-        precision[x] += information(g[x], N2[x])
-
-
-@compiled
-def accumulate_row_plain(dI, g, N2, diagonal, rhs, weights, precision):
-    """The same with R = 1, for the first solve."""
-    for x in range(dI.size):
-        weight = model.ONE / N2[x]
-        weights[x] += weight
-        diagonal[x] += weight * g[x] * g[x]
-        rhs[x] -= weight * g[x] * dI[x]
-        precision[x] += information(g[x], N2[x])
-
-
-@compiled
-def normalise_row(weights, count, diagonal, rhs):
-    """Divide by Z, so that the weights of a pixel sum to the number of its equations."""
-    for x in range(weights.size):
-        Z = count / weights[x]
-        diagonal[x] *= Z
-        rhs[x] *= Z
-
-
-@compiled
-def monotone_noise(N2, n, rings, sectors, tops):
-    """N2[view] becomes the largest of all views in a shared sector that stand no further out."""
-    tops[:] = 0
+def make_monotone(S, N2, tops, rings, sectors, n):
+    """N^2 of a view (row N2 + k) becomes the largest of all views in a shared sector that stand no further out."""
+    for sector in range(sectors.shape[0]):
+        row.fill(S, tops + sector, 0, n)
     for ring in range(rings.size - 1):
         for k in range(rings[ring], rings[ring + 1]):
             for sector in range(sectors.shape[0]):
                 if sectors[sector, k]:
-                    raise_row(tops[sector, :n], N2[k, :n])
+                    row.raise_to(S, tops + sector, N2 + k, n)
         for k in range(rings[ring], rings[ring + 1]):
             for sector in range(sectors.shape[0]):
                 if sectors[sector, k]:
-                    raise_row(N2[k, :n], tops[sector, :n])
+                    row.raise_to(S, N2 + k, tops + sector, n)
 
 
 @compiled
@@ -241,56 +123,59 @@ def weighted_tiles(
 ):  # fmt: skip
     height, width = w.shape
     T, Q = views.size, taps.size
-    tiles, columns = tile_grid(height, width)
-    n_max = min(width, TILE_COLUMNS)
-    rows = scratch_rows(9, width, taps.max() - 1)
-    tops = np.empty((sectors.shape[0], n_max), np.float32)
-    fields = np.empty((4, TILE_ROWS, Q, T, n_max), np.float32)
-    sums = np.empty((2, TILE_ROWS, n_max), np.float32)
-    dI, g, G, O = fields[0], fields[1], fields[2], fields[3]
-    sum_dI2, sum_g2 = sums[0], sums[1]
-    for tile in range(chunk, tiles, chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, columns, height, width)
+    count = T * Q
+    # After the common rows: sums of every tile row, then a few accumulators, then four fields of every (row, q, view).
+    sum_dI2, sum_g2 = FREE, FREE + TILE_ROWS
+    bound, weights, D, b, p = range(FREE + 2 * TILE_ROWS, FREE + 2 * TILE_ROWS + 5)
+    tops = FREE + 2 * TILE_ROWS + 5
+    fields = tops + sectors.shape[0]
+    S = new_table(fields + 4 * TILE_ROWS * count, width, taps.max() - 1)
+    for tile in range(chunk, tile_count(height, width), chunks):
+        y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
-        sums[:] = 0
+        for r in range(y1 - y0):
+            row.fill(S, sum_dI2 + r, 0, n)
+            row.fill(S, sum_g2 + r, 0, n)
         for k in range(T):
             t = views[k]
             for r in range(y1 - y0):
                 y = y0 + r
-                cx, cy = rows[5, :n], rows[6, :n]
-                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
+                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
                 for q in range(Q):
+                    dI = fields + 4 * r * count + q * T + k
+                    g, G, O = dI + count, dI + 2 * count, dI + 3 * count
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                    dI_r, g_r, G_r = dI[r, q, k, :n], g[r, q, k, :n], G[r, q, k, :n]
-                    linearise(kinds[t], cx, cy, warped[k], references[q], y, x0, x1, even, odd, rows, dI_r, g_r, G_r)
-                    squares_row(dI_r, g_r, sum_dI2[r, :n], sum_g2[r, :n])
+                    linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
+                    row.add_square(S, dI, sum_dI2 + r, n)
+                    row.add_square(S, g, sum_g2 + r, n)
                     if use_scale[q]:
-                        smooth_tile_row(g2[k], y, x0, x1, even, rows[0], O[r, q, k, :n])
-                    else:
-                        O[r, q, k, :n] = 0
+                        smooth_row(g2[k], y, x0, n, even, S, O)
                     if not use_gradient:
-                        G_r[:] = 0
+                        row.fill(S, G, 0, n)
         for r in range(y1 - y0):
             y = y0 + r
-            bound, weights = rows[7, :n], rows[8, :n]
-            N2 = G[r]  # takes its place
-            here = slice(x0, x1)
-            D, b, p = diagonal[y, here], rhs[y, here], precision[y, here]
-            weights[:] = 0
-            D[:] = 0
-            b[:] = 0
-            p[:] = 0
+            for accumulator in (weights, D, b, p):
+                row.fill(S, accumulator, 0, n)
             for q in range(Q):
-                bound_row(noises[q], sum_dI2[r, :n], sum_g2[r, :n], epsilon, variance[y, here], bound)
+                dI = fields + 4 * r * count + q * T
+                g, N2, O = dI + count, dI + 2 * count, dI + 3 * count
+                row.error_bound(S, noises[q], sum_dI2 + r, sum_g2 + r, epsilon, variance, y, x0, bound, n)
                 for k in range(T):
-                    noise_row(N2[q, k, :n], bound, O[r, q, k, :n], blurred_dw2[q, y, here], noises[q])
-                monotone_noise(N2[q], n, rings, sectors, tops)
-                for k in range(T):
-                    if reweight:
-                        accumulate_row(dI[r, q, k, :n], g[r, q, k, :n], N2[q, k, :n], D, b, weights, p)
+                    if use_scale[q]:
+                        row.noise_with_scale_term(S, N2 + k, bound, O + k, blurred_dw2[q], y, x0, noises[q], n)
                     else:
-                        accumulate_row_plain(dI[r, q, k, :n], g[r, q, k, :n], N2[q, k, :n], D, b, weights, p)
-            normalise_row(weights, np.float32(T * Q), D, b)
+                        row.noise_over_gradient(S, N2 + k, bound, noises[q], n)
+                make_monotone(S, N2, tops, rings, sectors, n)
+                for k in range(T):
+                    row.weigh(S, g + k, N2 + k, weights, p, n)
+                    if reweight:
+                        row.accumulate(S, dI + k, g + k, N2 + k, D, b, n)
+                    else:
+                        row.accumulate_plain(S, dI + k, g + k, N2 + k, D, b, n)
+            Z = np.float32(count)  # so that the weights of a pixel sum to T Q
+            row.store_ratio(S, D, Z, weights, diagonal, y, x0, n)
+            row.store_ratio(S, b, Z, weights, rhs, y, x0, n)
+            row.store(S, p, precision, y, x0, n)
 
 
 @parallel
@@ -301,8 +186,8 @@ def weighted_term(
 ):  # fmt: skip
     """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
 
-    Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (taps, of which `taps[q]` count),
-    `noises`, `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
+    Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count), `noises`,
+    `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
     """
     for chunk in prange(chunks):
         weighted_tiles(
@@ -313,32 +198,28 @@ def weighted_term(
 
 
 @compiled
-def uniform_tiles(
-    chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs
-):  # fmt: skip
+def uniform_tiles(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
     height, width = w.shape
-    tiles, columns = tile_grid(height, width)
-    rows = scratch_rows(13, width, taps.max() - 1)
-    for tile in range(chunk, tiles, chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, columns, height, width)
+    dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
+    S = new_table(FREE + 6, width, taps.max() - 1)
+    row.fill(S, ones, 1, S.shape[1])
+    for tile in range(chunk, tile_count(height, width), chunks):
+        y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
-        cx, cy, dI, g, G = rows[5, :n], rows[6, :n], rows[7, :n], rows[8, :n], rows[9, :n]
-        ones, weights, precision = rows[10, :n], rows[11, :n], rows[12, :n]
-        ones[:] = 1
         for y in range(y0, y1):
-            D, b = diagonal[y, x0:x1], rhs[y, x0:x1]
-            D[:] = 0
-            b[:] = 0
+            row.fill(S, D, 0, n)
+            row.fill(S, b, 0, n)
             for k in range(views.size):
                 t = views[k]
-                coupling_row(kinds[t], M[t], m[t], w[y, x0:x1], y, x0, height, width, cx, cy)
+                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
                 for q in range(taps.size):
-                    even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                    linearise(kinds[t], cx, cy, warped[k], references[q], y, x0, x1, even, odd, rows, dI, g, G)
+                    linearise(kinds[t], warped[k], references[q], y, x0, n, evens[q, : taps[q]], odds[q, : taps[q]], S, dI, g, G)
                     if reweight:
-                        accumulate_row(dI, g, ones, D, b, weights, precision)
+                        row.accumulate(S, dI, g, ones, D, b, n)
                     else:
-                        accumulate_row_plain(dI, g, ones, D, b, weights, precision)
+                        row.accumulate_plain(S, dI, g, ones, D, b, n)
+            row.store(S, D, diagonal, y, x0, n)
+            row.store(S, b, rhs, y, x0, n)
 
 
 @parallel
@@ -348,72 +229,3 @@ def uniform_term(chunks, warped, w, views, kinds, M, m, references, evens, odds,
         uniform_tiles(
             chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs
         )
-
-
-@compiled
-def blur_rows(chunk, chunks, image, even, out):
-    height, width = image.shape
-    line = np.empty(width + 2 * (even.size - 1), image.dtype)
-    for y in range(chunk, height, chunks):
-        smooth_tile_row(image, y, 0, width, even, line, out[y])
-
-
-@parallel
-def blur(chunks, image, even, out):
-    """The image smoothed in both directions."""
-    for chunk in prange(chunks):
-        blur_rows(chunk, chunks, image, even, out)
-
-
-@compiled
-def add_moments(row, tap, first, second):
-    for x in range(row.size):
-        value = np.float64(row[x])
-        first[x] += tap * value
-        second[x] += tap * value * value
-
-
-@compiled
-def variance_row(first, second, out):
-    for x in range(out.size):
-        out[x] = local_variance(second[x], first[x])
-
-
-@compiled
-def variance_rows(chunk, chunks, w, taps, out):
-    height, width = w.shape
-    radius = taps.size - 1
-    lines = np.empty((2, width + 2 * radius))
-    moments = np.empty((2, width))
-    for y in range(chunk, height, chunks):
-        lines[:] = 0
-        for k in range(-radius, radius + 1):
-            row = w[min(max(y + k, 0), height - 1)]
-            add_moments(row, taps[abs(k)], lines[0, radius : radius + width], lines[1, radius : radius + width])
-        for i in range(2):
-            repeat_borders(lines[i], radius, radius)
-            filter_along(lines[i], taps, taps, moments[i], lines[0, :0])
-        variance_row(moments[0], moments[1], out[y])
-
-
-@parallel
-def variance(chunks, w, taps, out):
-    """Local variance of w; in float64, for it is a small difference of squares."""
-    for chunk in prange(chunks):
-        variance_rows(chunk, chunks, w, taps, out)
-
-
-@compiled
-def reference_fields(image, even, odd, out):
-    """The smoothed image and its derivatives in x and y."""
-    height, width = image.shape
-    radius = even.size - 1
-    lines = np.empty((2, width + 2 * radius), np.float32)
-    s_line, d_line = lines[0], lines[1]
-    inside = slice(radius, radius + width)
-    for y in range(height):
-        filter_rows(image, y, 0, width, even, odd, s_line[inside], d_line[inside])
-        repeat_borders(s_line, radius, radius)
-        repeat_borders(d_line, radius, radius)
-        filter_along(s_line, even, odd, out[0, y], out[1, y])
-        filter_along(d_line, even, odd, out[2, y], s_line[:0])

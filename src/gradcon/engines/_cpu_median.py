@@ -5,8 +5,9 @@ Batcher's odd-even merge sort for 25 values, less every comparison that cannot r
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from gradcon.engines._cpu_rows import compiled, parallel
 from gradcon.model import MEDIAN_SIZE
 
 COUNT = MEDIAN_SIZE * MEDIAN_SIZE
@@ -37,15 +38,15 @@ def median_network(count):
 NETWORK = median_network(COUNT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def order(a, b):
     for x in range(a.size):
         low, high = a[x], b[x]
-        a[x] = low if low < high else high
-        b[x] = high if low < high else low
+        a[x] = np.minimum(low, high)
+        b[x] = np.maximum(low, high)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reflected(i, n):
     """Index i brought inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1."""
     while i < 0 or i >= n:
@@ -53,7 +54,7 @@ def reflected(i, n):
     return i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def median_rows(chunk, chunks, padded, network, out):
     height, width = out.shape
     half = MEDIAN_SIZE // 2
@@ -70,7 +71,7 @@ def median_rows(chunk, chunks, padded, network, out):
             out[y, x0 : x0 + n] = values[COUNT // 2, :n]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel
 def median_filter(chunks, image, network, out):
     """5 x 5 median with reflected borders."""
     height, width = image.shape

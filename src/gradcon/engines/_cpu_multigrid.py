@@ -10,9 +10,9 @@ All levels lie in flat arrays, one behind the other, each with a margin of one z
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from gradcon.engines._cpu_rows import FAST
+from gradcon.engines._cpu_rows import compiled, parallel
 
 DAMPING = np.float32(0.8)
 SERIAL = 4096  # pixels below which a level is not worth more than one thread
@@ -31,17 +31,16 @@ def levels_of(height, width):
 
 def both(function):
     """A kernel in two builds: on all threads, and on one."""
-    options = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
-    return njit(parallel=True, **options)(function), njit(**options)(function)
+    return parallel(function), compiled(function)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def level(flat, table, k):
     height, width, offset = table[k]
     return flat[offset : offset + (height + 2) * (width + 2)].reshape((height + 2, width + 2))
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def apply_row(diagonal, right, above, below, up, x, down, out):
     """One row of A x; all rows with their margins."""
     n = out.size
@@ -97,7 +96,7 @@ def _jacobi(diagonal, inverse, right, below, b, x, out, dots):
         dots[y - 1] = dot_row(b_row, result)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def dot_row(a, b):
     """Inner product, added up in float64."""
     total = 0.0
@@ -169,7 +168,7 @@ diagonals, diagonals_1 = both(_diagonals)
 coarsen, coarsen_1 = both(_coarsen)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def set_up(table, data, right, below, diagonal, inverse):
     """Fill in the coarser levels and all diagonals from the finest level's data and links."""
     for k in range(len(table)):
@@ -187,7 +186,7 @@ def set_up(table, data, right, below, diagonal, inverse):
                 coarsen_1(d, r, b, d_next, r_next, b_next)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def v_cycle(table, diagonal, inverse, right, below, b, x, z, dots):
     """z = the multigrid approximation of A^-1 b; the finest level of `b` is given.  Returns <b, z>."""
     last = len(table) - 1
@@ -217,7 +216,7 @@ def v_cycle(table, diagonal, inverse, right, below, b, x, z, dots):
     return dots[: table[0, 0]].sum()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def conjugate_gradients(table, diagonal, inverse, right, below, r, work, z, p, q, dots, tolerance, most, solution):
     """Solve A solution = r by preconditioned conjugate gradients from zero; returns the number of iterations.
 

@@ -1,72 +1,298 @@
-"""Separable filters on rows of float32, the innermost loops of the cpu engine.
+"""Operations on rows of float32, the innermost loops of the cpu engine: a small vector machine.
 
-Every loop runs along x over contiguous memory, so that the compiler turns it into vector instructions; taps come in
-mirrored pairs, two pairs a pass, which halves the traffic on the accumulating row.
+Its registers are the rows of one table S, named by number; every function reads some rows and writes others over the
+first n columns.  Loops run along x over bare rows of memory (`row`), which is what compiles to plain vector
+instructions: sliced arrays would count references at every call, which costs more than the arithmetic.  A loop may
+touch few rows only (each one written must be shown not to overlap the others), which is why some loops are split.
+
+Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the accumulating row.
 """
 
-from numba import njit
+import numpy as np
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from gradcon import model
 
 # No assumption that values are finite: the flags only allow reordering, fusing and reciprocals.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
+OPTIONS = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
+PAIRS = 3
+
+compiled = njit(**OPTIONS)
+parallel = njit(parallel=True, **OPTIONS)
+
+along = compiled(model.along)
+mean_gradient = compiled(model.mean_gradient)
+gradient_inconsistency = compiled(model.gradient_inconsistency)
+scale_inconsistency = compiled(model.scale_inconsistency)
+disparity_error = compiled(model.disparity_error)
+noise_power = compiled(model.noise_power)
+data_reweight = compiled(model.data_reweight)
+information = compiled(model.information)
+residual_disparity = compiled(model.residual_disparity)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def scale_row(out, row, tap):
+def one_sided(taps, dtype=np.float32):
+    """Taps for offsets 0, 1, ... in correlation order, filled up with zeros to whole passes of pairs."""
+    half = taps[len(taps) // 2 :]
+    return np.pad(half, (0, -(len(half) - 1) % PAIRS)).astype(dtype)
+
+
+@intrinsic
+def address(typing_context, array, i, x):
+    """Pointer to array[i, x] of a 2-D array."""
+
+    def generate(context, builder, signature, arguments):
+        value, i, x = arguments
+        struct = make_array(signature.args[0])(context, builder, value)
+        step_i, step_x = cgutils.unpack_tuple(builder, struct.strides)
+        offset = builder.add(builder.mul(i, step_i), builder.mul(x, step_x))
+        start = builder.bitcast(struct.data, ir.IntType(8).as_pointer())
+        return builder.bitcast(builder.gep(start, [offset]), context.get_value_type(signature.return_type))
+
+    return types.CPointer(array.dtype)(array, types.intp, types.intp), generate
+
+
+@compiled
+def row(array, i, x, n):
+    """array[i, x : x + n] as bare memory: nobody checks bounds, and the array must outlive it."""
+    return carray(address(array, i, x), (n,))
+
+
+@compiled
+def add_even(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
     for x in range(out.size):
-        out[x] = tap * row[x]
+        out[x] += t0 * (a0[x] + b0[x]) + t1 * (a1[x] + b1[x]) + t2 * (a2[x] + b2[x])
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def add_even(out, tap1, low1, high1, tap2, low2, high2):
+@compiled
+def add_odd(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
     for x in range(out.size):
-        out[x] += tap1 * (low1[x] + high1[x]) + tap2 * (low2[x] + high2[x])
+        out[x] += t0 * (b0[x] - a0[x]) + t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x])
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def add_odd(out, tap1, low1, high1, tap2, low2, high2):
-    for x in range(out.size):
-        out[x] += tap1 * (high1[x] - low1[x]) + tap2 * (high2[x] - low2[x])
+@compiled
+def filter_rows(image, y, x0, n, taps, odd, S, out, at):
+    """S[out, at:] = row y, columns x0 to x0 + n, of the image filtered across rows; borders are repeated.
 
-
-@njit(cache=True, fastmath=FAST, nogil=True)
-def filter_rows(source, y, x0, x1, even, odd, smooth, derived):
-    """Filter across rows at row y, columns x0 to x1: by the taps `even`, and by `odd` unless `derived` is empty.
-
-    Taps are one-sided, for offsets 0 to radius, an even number past the centre; borders are repeated.
+    `odd` says that the taps are odd, else they are even.
     """
-    last = source.shape[0] - 1
-    scale_row(smooth, source[y, x0:x1], even[0])
-    if derived.size:
-        derived[:] = 0
-    for k in range(1, even.size, 2):
-        low1, high1 = source[max(y - k, 0), x0:x1], source[min(y + k, last), x0:x1]
-        low2, high2 = source[max(y - k - 1, 0), x0:x1], source[min(y + k + 1, last), x0:x1]
-        add_even(smooth, even[k], low1, high1, even[k + 1], low2, high2)
-        if derived.size:
-            add_odd(derived, odd[k], low1, high1, odd[k + 1], low2, high2)
+    last = image.shape[0] - 1
+    result, centre = row(S, out, at, n), row(image, y, x0, n)
+    tap = taps[0]
+    for x in range(n):
+        result[x] = tap * centre[x]
+    for k in range(1, taps.size, PAIRS):
+        t0, t1, t2 = taps[k], taps[k + 1], taps[k + 2]
+        a0, b0 = row(image, max(y - k, 0), x0, n), row(image, min(y + k, last), x0, n)
+        a1, b1 = row(image, max(y - k - 1, 0), x0, n), row(image, min(y + k + 1, last), x0, n)
+        a2, b2 = row(image, max(y - k - 2, 0), x0, n), row(image, min(y + k + 2, last), x0, n)
+        if odd:
+            add_odd(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
+        else:
+            add_even(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def filter_along(padded, even, odd, smooth, derived):
-    """The same along one row that already has its radius of columns on either side."""
-    n, centre = smooth.size, even.size - 1
-    scale_row(smooth, padded[centre : centre + n], even[0])
-    if derived.size:
-        derived[:] = 0
-    for k in range(1, even.size, 2):
-        a, b, c, d = centre - k, centre + k, centre - k - 1, centre + k + 1
-        low1, high1 = padded[a : a + n], padded[b : b + n]
-        low2, high2 = padded[c : c + n], padded[d : d + n]
-        add_even(smooth, even[k], low1, high1, even[k + 1], low2, high2)
-        if derived.size:
-            add_odd(derived, odd[k], low1, high1, odd[k + 1], low2, high2)
+@compiled
+def filter_along(S, padded, taps, odd, out, n):
+    """S[out] = row `padded`, which has a radius of columns more on either side, filtered along itself."""
+    radius = taps.size - 1
+    result, centre = row(S, out, 0, n), row(S, padded, radius, n)
+    tap = taps[0]
+    for x in range(n):
+        result[x] = tap * centre[x]
+    for k in range(1, taps.size, PAIRS):
+        t0, t1, t2 = taps[k], taps[k + 1], taps[k + 2]
+        low, high = radius - k, radius + k
+        a0, b0 = row(S, padded, low, n), row(S, padded, high, n)
+        a1, b1 = row(S, padded, low - 1, n), row(S, padded, high + 1, n)
+        a2, b2 = row(S, padded, low - 2, n), row(S, padded, high + 2, n)
+        if odd:
+            add_odd(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
+        else:
+            add_even(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def repeat_borders(padded, left, right):
-    """Fill `left` entries at the front and `right` at the back with the nearest value inside."""
-    n = padded.size
+@compiled
+def repeat_borders(S, padded, left, right, n):
+    """Fill the first `left` and the last `right` of n columns with the nearest value between them."""
+    line = row(S, padded, 0, n)
     for x in range(left):
-        padded[x] = padded[left]
+        line[x] = line[left]
     for x in range(n - right, n):
-        padded[x] = padded[n - right - 1]
+        line[x] = line[n - right - 1]
+
+
+@compiled
+def filter_columns(image, y, x0, n, taps, odd, S, padded):
+    """As `filter_rows` into row `padded`, with the radius of columns on either side that `filter_along` needs."""
+    radius = taps.size - 1
+    xa, xb = max(x0 - radius, 0), min(x0 + n + radius, image.shape[1])
+    left, right = radius - (x0 - xa), radius - (xb - x0 - n)
+    filter_rows(image, y, xa, xb - xa, taps, odd, S, padded, left)
+    repeat_borders(S, padded, left, right, n + 2 * radius)
+
+
+@compiled
+def fill(S, out, value, n):
+    out_ = row(S, out, 0, n)
+    for x in range(n):
+        out_[x] = value
+
+
+@compiled
+def subtract(S, a, image, y, x0, out, n):
+    """S[out] = S[a] - image."""
+    a_, image_, out_ = row(S, a, 0, n), row(image, y, x0, n), row(S, out, 0, n)
+    for x in range(n):
+        out_[x] = a_[x] - image_[x]
+
+
+@compiled
+def project_image(S, cx, cy, dx, dy, y, x0, out, n):
+    """S[out] = <(dx, dy), c>, with dx and dy images."""
+    cx_, cy_, dx_, dy_ = row(S, cx, 0, n), row(S, cy, 0, n), row(dx, y, x0, n), row(dy, y, x0, n)
+    out_ = row(S, out, 0, n)
+    for x in range(n):
+        out_[x] = along(cx_[x], cy_[x], dx_[x], dy_[x])
+
+
+@compiled
+def project_rows(S, cx, cy, dx, dy, out, n):
+    project_image(S, cx, cy, S[dx : dx + 1], S[dy : dy + 1], 0, 0, out, n)
+
+
+@compiled
+def gradients(S, d_t, d_r, g, G, n):
+    """S[g], S[G] from the two directional derivatives."""
+    d_t_, d_r_, g_, G_ = row(S, d_t, 0, n), row(S, d_r, 0, n), row(S, g, 0, n), row(S, G, 0, n)
+    for x in range(n):
+        t, r = d_t_[x], d_r_[x]
+        g_[x] = mean_gradient(t, r)
+        G_[x] = gradient_inconsistency(t, r)
+
+
+@compiled
+def axis_gradients(S, c, d, reference_d, y, x0, g, G, n):
+    """The same where only one component of c is not 0, straight from the derivatives along it."""
+    c_, d_, r_, g_, G_ = row(S, c, 0, n), row(S, d, 0, n), row(reference_d, y, x0, n), row(S, g, 0, n), row(S, G, 0, n)
+    for x in range(n):
+        t, r = c_[x] * d_[x], c_[x] * r_[x]
+        g_[x] = mean_gradient(t, r)
+        G_[x] = gradient_inconsistency(t, r)
+
+
+@compiled
+def add_absolute(S, a, total, n):
+    a_, total_ = row(S, a, 0, n), row(S, total, 0, n)
+    for x in range(n):
+        total_[x] += abs(a_[x])
+
+
+@compiled
+def add_square(S, a, total, n):
+    a_, total_ = row(S, a, 0, n), row(S, total, 0, n)
+    for x in range(n):
+        total_[x] += a_[x] * a_[x]
+
+
+@compiled
+def store(S, a, image, y, x0, n):
+    """image = S[a]."""
+    a_, image_ = row(S, a, 0, n), row(image, y, x0, n)
+    for x in range(n):
+        image_[x] = a_[x]
+
+
+@compiled
+def store_square(S, a, image, y, x0, n):
+    """image = S[a]^2."""
+    a_, image_ = row(S, a, 0, n), row(image, y, x0, n)
+    for x in range(n):
+        image_[x] = a_[x] * a_[x]
+
+
+@compiled
+def store_ratio(S, a, scale, b, image, y, x0, n):
+    """image = scale S[a] / S[b]."""
+    a_, b_, image_ = row(S, a, 0, n), row(S, b, 0, n), row(image, y, x0, n)
+    for x in range(n):
+        image_[x] = scale * a_[x] / b_[x]
+
+
+@compiled
+def residual(S, sum_dI, sum_g, epsilon, n):
+    """The residual disparity, written over the sum of |dI|."""
+    dI_, g_ = row(S, sum_dI, 0, n), row(S, sum_g, 0, n)
+    for x in range(n):
+        dI_[x] = residual_disparity(dI_[x], g_[x], epsilon)
+
+
+@compiled
+def error_bound(S, noise, sum_dI2, sum_g2, epsilon, variance, y, x0, out, n):
+    """S[out] = delta w_e^2."""
+    dI2_, g2_, variance_ = row(S, sum_dI2, 0, n), row(S, sum_g2, 0, n), row(variance, y, x0, n)
+    out_ = row(S, out, 0, n)
+    for x in range(n):
+        out_[x] = disparity_error(noise, dI2_[x], g2_[x], epsilon, variance_[x])
+
+
+@compiled
+def noise_over_gradient(S, G, bound, noise, n):
+    """N^2 without the scale term, written over G."""
+    G_, bound_ = row(S, G, 0, n), row(S, bound, 0, n)
+    for x in range(n):
+        G_[x] = noise_power(G_[x], bound_[x], model.ZERO, noise)
+
+
+@compiled
+def noise_with_scale_term(S, G, bound, blurred_g2, blurred_dw2, y, x0, noise, n):
+    """N^2, written over G."""
+    G_, bound_, g2_, dw2_ = row(S, G, 0, n), row(S, bound, 0, n), row(S, blurred_g2, 0, n), row(blurred_dw2, y, x0, n)
+    for x in range(n):
+        G_[x] = noise_power(G_[x], bound_[x], scale_inconsistency(g2_[x], dw2_[x]), noise)
+
+
+@compiled
+def raise_to(S, a, other, n):
+    """S[a] = max(S[a], S[other])."""
+    a_, other_ = row(S, a, 0, n), row(S, other, 0, n)
+    for x in range(n):
+        a_[x] = np.maximum(a_[x], other_[x])
+
+
+@compiled
+def weigh(S, g, N2, weights, precision, n):
+    """Add up weights and information; N^2 becomes the weight 1 / N^2."""
+    g_, N2_, weights_, precision_ = row(S, g, 0, n), row(S, N2, 0, n), row(S, weights, 0, n), row(S, precision, 0, n)
+    for x in range(n):
+        precision_[x] += information(g_[x], N2_[x])
+        weight = model.ONE / N2_[x]
+        weights_[x] += weight
+        N2_[x] = weight
+
+
+@compiled
+def accumulate(S, dI, g, weight, diagonal, rhs, n):
+    """Add W R g^2 to the diagonal and -W R g dI to the right-hand side."""
+    dI_, g_, weight_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, weight, 0, n)
+    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
+    for x in range(n):
+        weighted = weight_[x] * data_reweight(dI_[x]) * g_[x]
+        diagonal_[x] += weighted * g_[x]
+        rhs_[x] -= weighted * dI_[x]
+
+
+@compiled
+def accumulate_plain(S, dI, g, weight, diagonal, rhs, n):
+    """The same with R = 1, for the first solve."""
+    dI_, g_, weight_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, weight, 0, n)
+    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
+    for x in range(n):
+        weighted = weight_[x] * g_[x]
+        diagonal_[x] += weighted * g_[x]
+        rhs_[x] -= weighted * dI_[x]

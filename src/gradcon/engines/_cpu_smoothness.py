@@ -1,16 +1,16 @@
 """The smoothness term of the cpu engine, and the step from one disparity to the next."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from gradcon import model
-from gradcon.engines._cpu_rows import FAST
+from gradcon.engines._cpu_rows import compiled, parallel
 
-reweight_of = njit(cache=True, fastmath=FAST, nogil=True)(model.smoothness_reweight)
-link = njit(cache=True, fastmath=FAST, nogil=True)(model.link)
+reweight_of = compiled(model.smoothness_reweight)
+link = compiled(model.link)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True, parallel=True)
+@parallel
 def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
     """Fill the finest level of the solver: data term, links alpha L, and b = rhs - alpha L w.
 
@@ -47,7 +47,7 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
             )
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel
 def limited_step(w, dw, limit, out):
     """out = w + dw, with |dw| limited; returns the share of pixels that met the limit."""
     height, width = w.shape
@@ -63,7 +63,7 @@ def limited_step(w, dw, limit, out):
     return met.sum() / (height * width)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@parallel
 def step_size(before, after):
     """Mean and largest |after - before|."""
     height, width = before.shape

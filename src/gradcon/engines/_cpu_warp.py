@@ -4,60 +4,68 @@ An array's views in the reference's row or column need four taps a pixel, all ot
 margin of repeated pixels, so that no tap is ever outside.
 """
 
-import math
-
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from gradcon import geometry, model
-from gradcon.engines._cpu_rows import FAST
+from gradcon.engines._cpu_rows import compiled, parallel
 
 ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixel: B_x w, B_y w, B w, (M, m)
 MARGIN = 2
 
-cubic = njit(cache=True, fastmath=FAST, nogil=True)(model.cubic)
-project = njit(cache=True, nogil=True)(geometry.project)
-coupling = njit(cache=True, nogil=True)(geometry.coupling)
+cubic = compiled(model.cubic)
+project = compiled(geometry.project)
+coupling = compiled(geometry.coupling)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def split(position):
     """Whole and fractional part, the latter in float32."""
-    whole = math.floor(position)
-    return int(whole), np.float32(position - whole)
+    whole = np.floor(position)
+    return np.int64(whole), np.float32(position - whole)
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
+def inside(position, n):
+    """Whether 0 <= position <= n - 1."""
+    return (position >= np.float32(0)) & (position <= np.float32(n - 1))
+
+
+@compiled
+def clamp(index, n):
+    """Index brought inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
+    return np.uint64(min(max(index, 0), n - 1))
+
+
+@compiled
 def warp_row_view(target, reference, w, y, b, out):
     width = out.size
     line = target[y + MARGIN]
+    l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
     for x in range(width):
         shift = b * w[x]
-        u = x + shift
-        if u >= 0 and u <= width - 1:
-            whole, f = split(shift)
-            j = x + whole + MARGIN
-            a0, a1, a2, a3 = cubic(f)
-            out[x] = a0 * line[j - 1] + a1 * line[j] + a2 * line[j + 1] + a3 * line[j + 2]
-        else:
-            out[x] = reference[x]
+        whole, f = split(shift)
+        j = clamp(x + whole, width)
+        a0, a1, a2, a3 = cubic(f)
+        seen = inside(np.float32(x) + shift, width)
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def warp_column_view(target, reference, w, y, b, height, out):
     for x in range(out.size):
         shift = b * w[x]
-        v = y + shift
-        if v >= 0 and v <= height - 1:
+        if inside(np.float32(y) + shift, height):
             whole, f = split(shift)
-            i, j = y + whole + MARGIN, x + MARGIN
+            i, j = clamp(y + whole, height) + np.uint64(MARGIN), np.uint64(x + MARGIN)
+            one, two = np.uint64(1), np.uint64(2)
             a0, a1, a2, a3 = cubic(f)
-            out[x] = a0 * target[i - 1, j] + a1 * target[i, j] + a2 * target[i + 1, j] + a3 * target[i + 2, j]
+            out[x] = a0 * target[i - one, j] + a1 * target[i, j] + a2 * target[i + one, j] + a3 * target[i + two, j]
         else:
             out[x] = reference[x]
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def sample(target, i, fv, j, fu):
     """Sixteen taps around row i + fv, column j + fu of an image with its margin."""
     a0, a1, a2, a3 = cubic(fu)
@@ -71,13 +79,12 @@ def sample(target, i, fv, j, fu):
     return b0 * r0 + b1 * r1 + b2 * r2 + b3 * r3
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled
 def warp_planar_view(target, reference, w, y, bx, by, height, out):
     width = out.size
     for x in range(width):
         shift_x, shift_y = bx * w[x], by * w[x]
-        u, v = x + shift_x, y + shift_y
-        if u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1:
+        if inside(np.float32(x) + shift_x, width) & inside(np.float32(y) + shift_y, height):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
             out[x] = sample(target, y + whole_y, fv, x + whole_x, fu)
@@ -85,7 +92,7 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
             out[x] = reference[x]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def warp_general_view(target, reference, w, y, M, m, height, out):
     width = out.size
     for x in range(width):
@@ -98,36 +105,35 @@ def warp_general_view(target, reference, w, y, M, m, height, out):
             out[x] = reference[x]
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
-def coupling_row(kind, M, m, w, y, x0, height, width, cx, cy):
-    """c_t along pixels x0, x0 + 1, ... of row y: 0 where the view does not see them.
+@compiled
+def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
+    """S[cx], S[cy] = c_t along n pixels of row y, from x0: 0 where the view does not see them.
 
     A view in the reference's row leaves cy alone, one in its column cx: they are not needed.
     """
+    height, width = w.shape
     bx, by = np.float32(m[0]), np.float32(m[1])
-    nothing = np.float32(0)
+    line = w[y, x0 : x0 + n]
     if kind == ROW:
-        for x in range(w.size):
-            u = x0 + x + bx * w[x]
-            cx[x] = bx if u >= 0 and u <= width - 1 else nothing
+        for x in range(n):
+            S[cx, x] = bx * np.float32(inside(np.float32(x0 + x) + bx * line[x], width))
     elif kind == COLUMN:
-        for x in range(w.size):
-            v = y + by * w[x]
-            cy[x] = by if v >= 0 and v <= height - 1 else nothing
+        for x in range(n):
+            S[cy, x] = by * np.float32(inside(np.float32(y) + by * line[x], height))
     elif kind == PLANAR:
-        for x in range(w.size):
-            u, v = x0 + x + bx * w[x], y + by * w[x]
-            seen = u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
-            cx[x] = bx if seen else nothing
-            cy[x] = by if seen else nothing
+        for x in range(n):
+            u, v = np.float32(x0 + x) + bx * line[x], np.float32(y) + by * line[x]
+            seen = np.float32(inside(u, width) & inside(v, height))
+            S[cx, x] = bx * seen
+            S[cy, x] = by * seen
     else:
-        for x in range(w.size):
-            u, v, z = project(M, m, float(x0 + x), float(y), float(w[x]))
+        for x in range(n):
+            u, v, z = project(M, m, float(x0 + x), float(y), float(line[x]))
             seen = z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
-            cx[x], cy[x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
+            S[cx, x], S[cy, x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
 
 
-@njit(cache=True, nogil=True, parallel=True, error_model="numpy")
+@parallel
 def warp_views(targets, reference, w, views, kinds, M, m, out):
     """Warp the listed targets by w into out[view, y, x]."""
     height, width = reference.shape

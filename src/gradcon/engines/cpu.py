@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from gradcon import geometry, model
 from gradcon.engines import DataTerm, Update
 from gradcon.engines import _cpu_data as data
+from gradcon.engines import _cpu_filters as filters
 from gradcon.engines import _cpu_multigrid as multigrid
 from gradcon.engines import _cpu_smoothness as smoothness
 from gradcon.engines._cpu_median import NETWORK, median_filter
+from gradcon.engines._cpu_rows import one_sided
 from gradcon.engines._cpu_warp import COLUMN, GENERAL, MARGIN, PLANAR, ROW, warp_views
 from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
@@ -102,12 +104,12 @@ class CpuEngine:
         blurred_dw2 = self._buffer("blurred_dw2", (len(stage.scales), *self.shape))
         for k, q in enumerate(stage.scales):
             if use_scale[k]:
-                data.blur(numba.get_num_threads(), dw2, self._scale(q)[1], blurred_dw2[k])
+                filters.blur(numba.get_num_threads(), dw2, self._scale(q)[1], blurred_dw2[k])
             else:
                 blurred_dw2[k] = 0
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
         variance = self._buffer("variance", self.shape)
-        data.variance(numba.get_num_threads(), w, _one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
+        filters.variance(numba.get_num_threads(), w, one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
         rings, sectors = _monotony(self.baselines[views])
         out = tuple(np.empty(self.shape, np.float32) for _ in range(3))
         data.weighted_term(
@@ -120,9 +122,9 @@ class CpuEngine:
     def _scale(self, q: int) -> tuple[Field, Field, Field]:
         """The reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
         if q not in self._scales:
-            even, odd = _one_sided(model.gaussian(model.sigma(q))), _one_sided(model.gaussian_derivative(model.sigma(q)))
+            even, odd = one_sided(model.gaussian(model.sigma(q))), one_sided(model.gaussian_derivative(model.sigma(q)))
             fields = np.empty((3, *self.shape), np.float32)
-            data.reference_fields(self.reference, even, odd, fields)
+            filters.reference_fields(self.reference, even, odd, fields)
             self._scales[q] = fields, even, odd
         return self._scales[q]
 
@@ -172,12 +174,6 @@ def _kind(M: geometry.Floats, m: geometry.Floats) -> int:
     if not geometry.is_planar(M, m):
         return GENERAL
     return ROW if m[1] == 0 else COLUMN if m[0] == 0 else PLANAR
-
-
-def _one_sided(taps: NDArray[np.float64], dtype: type = np.float32) -> NDArray[Any]:
-    """Taps for offsets 0, 1, ... in correlation order, filled up to an even number past the centre."""
-    half = taps[len(taps) // 2 :]
-    return np.pad(half, (0, (len(half) + 1) % 2)).astype(dtype)
 
 
 def _monotony(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
