@@ -221,10 +221,10 @@ def _initial(text: str | None) -> Any:
 
 def _size(text: str) -> tuple[int, int]:
     """(height, width) of "256" or "640x480"."""
-    width, _, height = text.partition("x")
-    if not all(part.isdecimal() and 0 < int(part) <= 8192 for part in (width, height or width)):
+    parts = text.split("x")
+    if len(parts) > 2 or not all(part.isdecimal() and 0 < int(part) <= 8192 for part in parts):
         raise InputError(f"size: {text!r} is neither a number of pixels nor WIDTHxHEIGHT, each from 1 to 8192.")
-    return int(height or width), int(width)
+    return int(parts[-1]), int(parts[0])
 
 
 def _refuse_unwritable(folder: Path) -> None:
