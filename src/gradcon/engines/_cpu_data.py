@@ -2,18 +2,16 @@
 
 A tile is a few rows of some columns, small enough that the fields of all its views and scales stay in the second-level
 cache, in the table S of `_cpu_rows`.  Each pixel's sums run over views and scales in one fixed order, so that results
-do not depend on how tiles fall to threads.  Every parallel function deals its tiles out to `chunks` workers, each with
-a table of its own, and leaves the work to a serial twin.
+do not depend on how tiles fall to threads: a function that takes `chunk, chunks` does every chunks-th tile.
 """
 
 import numpy as np
-from numba import prange
 
 from gradcon.engines import _cpu_rows as row
-from gradcon.engines._cpu_rows import compiled, parallel
+from gradcon.engines._cpu_rows import compiled
 from gradcon.engines._cpu_warp import COLUMN, ROW, coupling_row
 
-TILE_ROWS, TILE_COLUMNS = 4, 256
+TILE_ROWS, TILE_COLUMNS = 4, 512
 
 # Rows of the table S that every function uses alike; fields of views and scales come after them.
 SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
@@ -46,13 +44,14 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
     derivative only.
     """
     row.filter_columns(warped, y, x0, n, even, EVEN, S, PAD_S)
-    row.filter_along(S, PAD_S, even, EVEN, SMOOTH, n)
-    row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
-    if kind != COLUMN:
-        row.filter_along(S, PAD_S, odd, ODD, DX, n)
+    if kind == COLUMN:
+        row.filter_along(S, PAD_S, even, SMOOTH, n)
+    else:
+        row.filter_along_both(S, PAD_S, even, odd, SMOOTH, DX, n)
     if kind != ROW:
         row.filter_columns(warped, y, x0, n, odd, ODD, S, PAD_D)
-        row.filter_along(S, PAD_D, even, EVEN, DY, n)
+        row.filter_along(S, PAD_D, even, DY, n)
+    row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
     if kind == ROW:
         row.axis_gradients(S, CX, DX, reference[1], y, x0, g, G, n)
     elif kind == COLUMN:
@@ -67,11 +66,12 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
 def smooth_row(image, y, x0, n, even, S, out):
     """S[out] = row y of the image smoothed in both directions."""
     row.filter_columns(image, y, x0, n, even, EVEN, S, PAD_S)
-    row.filter_along(S, PAD_S, even, EVEN, out, n)
+    row.filter_along(S, PAD_S, even, out, n)
 
 
 @compiled
-def finest_tiles(chunk, chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2):
+def finest_scale(chunk, chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2):
+    """At scale 0: g^2 of every view, and the squared residual disparity that all views together suggest."""
     height, width = w.shape
     dI, g, G, sum_dI, sum_g = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
     S = new_table(FREE + 5, width, even.size - 1)
@@ -92,13 +92,6 @@ def finest_tiles(chunk, chunks, warped, w, views, kinds, M, m, reference, even, 
             row.store_square(S, sum_dI, dw2, y, x0, n)
 
 
-@parallel
-def finest_scale(chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2):
-    """At scale 0: g^2 of every view, and the squared residual disparity that all views together suggest."""
-    for chunk in prange(chunks):
-        finest_tiles(chunk, chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2)
-
-
 @compiled
 def make_monotone(S, N2, tops, rings, sectors, n):
     """N^2 of a view (row N2 + k) becomes the largest of all views in a shared sector that stand no further out."""
@@ -116,11 +109,16 @@ def make_monotone(S, N2, tops, rings, sectors, n):
 
 
 @compiled
-def weighted_tiles(
+def weighted_term(
     chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
     g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
     diagonal, rhs, precision,
 ):  # fmt: skip
+    """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
+
+    Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count),
+    `noises`, `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
+    """
     height, width = w.shape
     T, Q = views.size, taps.size
     count = T * Q
@@ -178,27 +176,9 @@ def weighted_tiles(
             row.store(S, p, precision, y, x0, n)
 
 
-@parallel
-def weighted_term(
-    chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
-    g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
-    diagonal, rhs, precision,
-):  # fmt: skip
-    """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
-
-    Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count), `noises`,
-    `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
-    """
-    for chunk in prange(chunks):
-        weighted_tiles(
-            chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
-            g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
-            diagonal, rhs, precision,
-        )  # fmt: skip
-
-
 @compiled
-def uniform_tiles(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
+def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
+    """Data term with all weights 1."""
     height, width = w.shape
     dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
     S = new_table(FREE + 6, width, taps.max() - 1)
@@ -221,11 +201,3 @@ def uniform_tiles(chunk, chunks, warped, w, views, kinds, M, m, references, even
             row.store(S, D, diagonal, y, x0, n)
             row.store(S, b, rhs, y, x0, n)
 
-
-@parallel
-def uniform_term(chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
-    """Data term with all weights 1."""
-    for chunk in prange(chunks):
-        uniform_tiles(
-            chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs
-        )

@@ -1,17 +1,17 @@
 """Filters of whole images for the cpu engine: what is needed once a run or once a solve."""
 
 import numpy as np
-from numba import prange
 
 from gradcon import model
 from gradcon.engines._cpu_data import EVEN, FREE, ODD, PAD_D, PAD_S, smooth_row
-from gradcon.engines._cpu_rows import compiled, filter_along, filter_columns, parallel
+from gradcon.engines._cpu_rows import compiled, filter_along, filter_along_both, filter_columns
 
 local_variance = compiled(model.local_variance)
 
 
 @compiled
-def blur_rows(chunk, chunks, image, even, out):
+def blur(chunk, chunks, image, even, out):
+    """The image smoothed in both directions."""
     height, width = image.shape
     radius = even.size - 1
     S = np.empty((FREE + 1, width + 2 * radius), np.float32)
@@ -19,13 +19,6 @@ def blur_rows(chunk, chunks, image, even, out):
         smooth_row(image, y, 0, width, even, S, FREE)
         for x in range(width):
             out[y, x] = S[FREE, x]
-
-
-@parallel
-def blur(chunks, image, even, out):
-    """The image smoothed in both directions."""
-    for chunk in prange(chunks):
-        blur_rows(chunk, chunks, image, even, out)
 
 
 @compiled
@@ -37,16 +30,16 @@ def reference_fields(image, even, odd, out):
     for y in range(height):
         filter_columns(image, y, 0, width, even, EVEN, S, PAD_S)
         filter_columns(image, y, 0, width, odd, ODD, S, PAD_D)
-        filter_along(S, PAD_S, even, EVEN, FREE, width)
-        filter_along(S, PAD_S, odd, ODD, FREE + 1, width)
-        filter_along(S, PAD_D, even, EVEN, FREE + 2, width)
+        filter_along_both(S, PAD_S, even, odd, FREE, FREE + 1, width)
+        filter_along(S, PAD_D, even, FREE + 2, width)
         for i in range(3):
             for x in range(width):
                 out[i, y, x] = S[FREE + i, x]
 
 
 @compiled
-def variance_rows(chunk, chunks, w, taps, out):
+def variance(chunk, chunks, w, taps, out):
+    """Local variance of w; in float64, for it is a small difference of squares."""
     height, width = w.shape
     radius = taps.size - 1
     first, second = np.empty(width), np.empty(width)
@@ -67,9 +60,3 @@ def variance_rows(chunk, chunks, w, taps, out):
                 blurred2 += taps[k] * (second[low] + second[high])
             out[y, x] = local_variance(blurred2, blurred)
 
-
-@parallel
-def variance(chunks, w, taps, out):
-    """Local variance of w; in float64, for it is a small difference of squares."""
-    for chunk in prange(chunks):
-        variance_rows(chunk, chunks, w, taps, out)

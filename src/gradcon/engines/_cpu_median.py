@@ -5,9 +5,8 @@ Batcher's odd-even merge sort for 25 values, less every comparison that cannot r
 """
 
 import numpy as np
-from numba import prange
 
-from gradcon.engines._cpu_rows import compiled, parallel
+from gradcon.engines._cpu_rows import compiled, row
 from gradcon.model import MEDIAN_SIZE
 
 COUNT = MEDIAN_SIZE * MEDIAN_SIZE
@@ -39,8 +38,9 @@ NETWORK = median_network(COUNT)
 
 
 @compiled
-def order(a, b):
-    for x in range(a.size):
+def order(values, i, j, n):
+    a, b = row(values, i, 0, n), row(values, j, 0, n)
+    for x in range(n):
         low, high = a[x], b[x]
         a[x] = np.minimum(low, high)
         b[x] = np.maximum(low, high)
@@ -55,32 +55,21 @@ def reflected(i, n):
 
 
 @compiled
-def median_rows(chunk, chunks, padded, network, out):
-    height, width = out.shape
+def median_filter(chunk, chunks, image, network, out):
+    """5 x 5 median with reflected borders; a chunk takes every chunks-th row."""
+    height, width = image.shape
     half = MEDIAN_SIZE // 2
-    values = np.empty((COUNT, COLUMNS), out.dtype)
+    values = np.empty((COUNT, COLUMNS), image.dtype)
+    padded = np.empty(width + 2 * half, image.dtype)
     for y in range(chunk, height, chunks):
         for x0 in range(0, width, COLUMNS):
             n = min(COLUMNS, width - x0)
             for i in range(MEDIAN_SIZE):
-                line = padded[reflected(y + i - half, height)]
+                line = image[reflected(y + i - half, height)]
+                for x in range(n + 2 * half):
+                    padded[x] = line[reflected(x0 + x - half, width)]
                 for j in range(MEDIAN_SIZE):
-                    values[i * MEDIAN_SIZE + j, :n] = line[x0 + j : x0 + j + n]
+                    values[i * MEDIAN_SIZE + j, :n] = padded[j : j + n]
             for k in range(network.shape[0]):
-                order(values[network[k, 0], :n], values[network[k, 1], :n])
+                order(values, network[k, 0], network[k, 1], n)
             out[y, x0 : x0 + n] = values[COUNT // 2, :n]
-
-
-@parallel
-def median_filter(chunks, image, network, out):
-    """5 x 5 median with reflected borders."""
-    height, width = image.shape
-    half = MEDIAN_SIZE // 2
-    padded = np.empty((height, width + 2 * half), image.dtype)
-    for y in range(height):
-        padded[y, half : half + width] = image[y]
-        for x in range(half):
-            padded[y, x] = image[y, reflected(x - half, width)]
-            padded[y, half + width + x] = image[y, reflected(width + x, width)]
-    for chunk in prange(chunks):
-        median_rows(chunk, chunks, padded, network, out)

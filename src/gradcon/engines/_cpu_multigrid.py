@@ -10,12 +10,10 @@ All levels lie in flat arrays, one behind the other, each with a margin of one z
 """
 
 import numpy as np
-from numba import prange
 
-from gradcon.engines._cpu_rows import compiled, parallel
+from gradcon.engines._cpu_rows import compiled
 
 DAMPING = np.float32(0.8)
-SERIAL = 4096  # pixels below which a level is not worth more than one thread
 
 
 def levels_of(height, width):
@@ -27,11 +25,6 @@ def levels_of(height, width):
         if height == width == 1:
             return np.array(table), offset
         height, width = (height + 1) // 2, (width + 1) // 2
-
-
-def both(function):
-    """A kernel in two builds: on all threads, and on one."""
-    return parallel(function), compiled(function)
 
 
 @compiled
@@ -51,19 +44,21 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
         out[i] = d[i] * xc[i] - (east[i] * xe[i] + west[i] * xw[i]) - (north[i] * xn[i] + south[i] * xs[i])
 
 
-def _jacobi_start(inverse, b, x):
+@compiled
+def jacobi_start(inverse, b, x):
     """x = damped D^-1 b: a Jacobi step from zero."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
         for i in range(width):
             x_row[i] = DAMPING * i_row[i] * b_row[i]
 
 
-def _restrict(diagonal, right, below, b, x, coarse):
+@compiled
+def restrict(diagonal, right, below, b, x, coarse):
     """coarse = the residual b - A x, summed over 2 x 2 pixels."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
-    for yc in prange(1, coarse.shape[0] - 1):
+    for yc in range(1, coarse.shape[0] - 1):
         residual = np.zeros(width + 1, np.float32)
         total = np.zeros(width + 1, np.float32)
         for y in range(2 * yc - 1, min(2 * yc, height) + 1):
@@ -75,19 +70,21 @@ def _restrict(diagonal, right, below, b, x, coarse):
             coarse[yc, xc + 1] = total[2 * xc] + total[2 * xc + 1]
 
 
-def _prolong(coarse, x):
+@compiled
+def prolong(coarse, x):
     """Add the coarse correction to each of its 2 x 2 pixels."""
     height, width = x.shape[0] - 2, x.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         line = coarse[(y + 1) // 2]
         for i in range(1, width + 1):
             x[y, i] += line[(i + 1) // 2]
 
 
-def _jacobi(diagonal, inverse, right, below, b, x, out, dots):
+@compiled
+def jacobi(diagonal, inverse, right, below, b, x, out, dots):
     """out = x + damped D^-1 (b - A x), and <b, out> row by row."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         result = out[y, 1 : width + 1]
         apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
         b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
@@ -105,19 +102,21 @@ def dot_row(a, b):
     return total
 
 
-def _apply(diagonal, right, below, x, out, dots):
+@compiled
+def apply(diagonal, right, below, x, out, dots):
     """out = A x, and <x, out> row by row."""
     height, width = x.shape[0] - 2, x.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         result = out[y, 1 : width + 1]
         apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
         dots[y - 1] = dot_row(x[y, 1 : width + 1], result)
 
 
-def _step(a, p, q, x, r):
+@compiled
+def step(a, p, q, x, r):
     """x += a p and r -= a q."""
     height, width = x.shape[0] - 2, x.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         x_row, r_row = x[y, 1 : width + 1], r[y, 1 : width + 1]
         p_row, q_row = p[y, 1 : width + 1], q[y, 1 : width + 1]
         for i in range(width):
@@ -126,29 +125,32 @@ def _step(a, p, q, x, r):
             r_row[i] -= a * q_row[i]
 
 
-def _direction(beta, z, p):
+@compiled
+def direction(beta, z, p):
     """p = z + beta p."""
     height, width = p.shape[0] - 2, p.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         z_row, p_row = z[y, 1 : width + 1], p[y, 1 : width + 1]
         for i in range(width):
             p_row[i] = z_row[i] + beta * p_row[i]
 
 
-def _diagonals(data, right, below, diagonal, inverse):
+@compiled
+def diagonals(data, right, below, diagonal, inverse):
     """diagonal = data + links, and its inverse, 0 where a pixel knows nothing and has no neighbour."""
     height, width = data.shape[0] - 2, data.shape[1] - 2
-    for y in prange(1, height + 1):
+    for y in range(1, height + 1):
         for x in range(1, width + 1):
             total = data[y, x] + right[y, x] + right[y, x - 1] + below[y, x] + below[y - 1, x]
             diagonal[y, x] = total
             inverse[y, x] = np.float32(1) / total if total > 0 else np.float32(0)
 
 
-def _coarsen(data, right, below, coarse_data, coarse_right, coarse_below):
+@compiled
+def coarsen(data, right, below, coarse_data, coarse_right, coarse_below):
     height, width = data.shape[0] - 2, data.shape[1] - 2
     half = np.float32(0.5)
-    for yc in prange(1, coarse_data.shape[0] - 1):
+    for yc in range(1, coarse_data.shape[0] - 1):
         y, y2 = 2 * yc - 1, min(2 * yc, height + 1)
         for xc in range(1, coarse_data.shape[1] - 1):
             x, x2 = 2 * xc - 1, min(2 * xc, width + 1)
@@ -157,33 +159,14 @@ def _coarsen(data, right, below, coarse_data, coarse_right, coarse_below):
             coarse_below[yc, xc] = half * (below[y2, x] + below[y2, x2])
 
 
-jacobi_start, jacobi_start_1 = both(_jacobi_start)
-restrict, restrict_1 = both(_restrict)
-prolong, prolong_1 = both(_prolong)
-jacobi, jacobi_1 = both(_jacobi)
-apply, _ = both(_apply)
-step, _ = both(_step)
-direction, _ = both(_direction)
-diagonals, diagonals_1 = both(_diagonals)
-coarsen, coarsen_1 = both(_coarsen)
-
-
 @compiled
 def set_up(table, data, right, below, diagonal, inverse):
     """Fill in the coarser levels and all diagonals from the finest level's data and links."""
     for k in range(len(table)):
         d, r, b = level(data, table, k), level(right, table, k), level(below, table, k)
-        large = table[k, 0] * table[k, 1] > SERIAL
-        if large:
-            diagonals(d, r, b, level(diagonal, table, k), level(inverse, table, k))
-        else:
-            diagonals_1(d, r, b, level(diagonal, table, k), level(inverse, table, k))
+        diagonals(d, r, b, level(diagonal, table, k), level(inverse, table, k))
         if k + 1 < len(table):
-            d_next, r_next, b_next = level(data, table, k + 1), level(right, table, k + 1), level(below, table, k + 1)
-            if large:
-                coarsen(d, r, b, d_next, r_next, b_next)
-            else:
-                coarsen_1(d, r, b, d_next, r_next, b_next)
+            coarsen(d, r, b, level(data, table, k + 1), level(right, table, k + 1), level(below, table, k + 1))
 
 
 @compiled
@@ -191,26 +174,14 @@ def v_cycle(table, diagonal, inverse, right, below, b, x, z, dots):
     """z = the multigrid approximation of A^-1 b; the finest level of `b` is given.  Returns <b, z>."""
     last = len(table) - 1
     for k in range(last):
-        large = table[k, 0] * table[k, 1] > SERIAL
         d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
-        b_k, x_k, b_next = level(b, table, k), level(x, table, k), level(b, table, k + 1)
-        if large:
-            jacobi_start(i, b_k, x_k)
-            restrict(d, r, w, b_k, x_k, b_next)
-        else:
-            jacobi_start_1(i, b_k, x_k)
-            restrict_1(d, r, w, b_k, x_k, b_next)
+        jacobi_start(i, level(b, table, k), level(x, table, k))
+        restrict(d, r, w, level(b, table, k), level(x, table, k), level(b, table, k + 1))
     level(z, table, last)[1, 1] = level(inverse, table, last)[1, 1] * level(b, table, last)[1, 1]
     for k in range(last - 1, -1, -1):
-        large = table[k, 0] * table[k, 1] > SERIAL
         d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
-        b_k, x_k, z_k, z_next = level(b, table, k), level(x, table, k), level(z, table, k), level(z, table, k + 1)
-        if large:
-            prolong(z_next, x_k)
-            jacobi(d, i, r, w, b_k, x_k, z_k, dots)
-        else:
-            prolong_1(z_next, x_k)
-            jacobi_1(d, i, r, w, b_k, x_k, z_k, dots)
+        prolong(level(z, table, k + 1), level(x, table, k))
+        jacobi(d, i, r, w, level(b, table, k), level(x, table, k), level(z, table, k), dots)
     if last == 0:
         return float(b[4]) * float(z[4])  # a single pixel
     return dots[: table[0, 0]].sum()

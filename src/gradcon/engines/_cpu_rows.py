@@ -23,7 +23,7 @@ OPTIONS = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy
 PAIRS = 3
 
 compiled = njit(**OPTIONS)
-parallel = njit(parallel=True, **OPTIONS)
+inlined = njit(forceinline=True, **OPTIONS)
 
 along = compiled(model.along)
 mean_gradient = compiled(model.mean_gradient)
@@ -57,19 +57,19 @@ def address(typing_context, array, i, x):
     return types.CPointer(array.dtype)(array, types.intp, types.intp), generate
 
 
-@compiled
+@inlined
 def row(array, i, x, n):
     """array[i, x : x + n] as bare memory: nobody checks bounds, and the array must outlive it."""
     return carray(address(array, i, x), (n,))
 
 
-@compiled
+@inlined
 def add_even(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
     for x in range(out.size):
         out[x] += t0 * (a0[x] + b0[x]) + t1 * (a1[x] + b1[x]) + t2 * (a2[x] + b2[x])
 
 
-@compiled
+@inlined
 def add_odd(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
     for x in range(out.size):
         out[x] += t0 * (b0[x] - a0[x]) + t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x])
@@ -97,24 +97,46 @@ def filter_rows(image, y, x0, n, taps, odd, S, out, at):
             add_even(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
 
 
+@inlined
+def add_along(out, t0, t1, t2, a, b):
+    """Three pairs along one row: a[x + 2], a[x + 1], a[x] with b[x], b[x + 1], b[x + 2]."""
+    for x in range(out.size):
+        out[x] += t0 * (b[x] + a[x + 2]) + t1 * (b[x + 1] + a[x + 1]) + t2 * (b[x + 2] + a[x])
+
+
+@inlined
+def add_along_both(out_e, out_o, e0, e1, e2, o0, o1, o2, a, b):
+    for x in range(out_e.size):
+        a0, a1, a2, b0, b1, b2 = a[x + 2], a[x + 1], a[x], b[x], b[x + 1], b[x + 2]
+        out_e[x] += e0 * (b0 + a0) + e1 * (b1 + a1) + e2 * (b2 + a2)
+        out_o[x] += o0 * (b0 - a0) + o1 * (b1 - a1) + o2 * (b2 - a2)
+
+
 @compiled
-def filter_along(S, padded, taps, odd, out, n):
-    """S[out] = row `padded`, which has a radius of columns more on either side, filtered along itself."""
+def filter_along(S, padded, taps, out, n):
+    """S[out] = row `padded`, which has a radius of columns more on either side, smoothed along itself."""
     radius = taps.size - 1
     result, centre = row(S, out, 0, n), row(S, padded, radius, n)
     tap = taps[0]
     for x in range(n):
         result[x] = tap * centre[x]
     for k in range(1, taps.size, PAIRS):
-        t0, t1, t2 = taps[k], taps[k + 1], taps[k + 2]
-        low, high = radius - k, radius + k
-        a0, b0 = row(S, padded, low, n), row(S, padded, high, n)
-        a1, b1 = row(S, padded, low - 1, n), row(S, padded, high + 1, n)
-        a2, b2 = row(S, padded, low - 2, n), row(S, padded, high + 2, n)
-        if odd:
-            add_odd(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
-        else:
-            add_even(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
+        a, b = row(S, padded, radius - k - 2, n + 2), row(S, padded, radius + k, n + 2)
+        add_along(result, taps[k], taps[k + 1], taps[k + 2], a, b)
+
+
+@compiled
+def filter_along_both(S, padded, even, odd, smooth, derived, n):
+    """S[smooth], S[derived] = row `padded` smoothed and derived along itself."""
+    radius = even.size - 1
+    smooth_, derived_, centre = row(S, smooth, 0, n), row(S, derived, 0, n), row(S, padded, radius, n)
+    tap = even[0]
+    for x in range(n):
+        smooth_[x] = tap * centre[x]
+        derived_[x] = model.ZERO
+    for k in range(1, even.size, PAIRS):
+        a, b = row(S, padded, radius - k - 2, n + 2), row(S, padded, radius + k, n + 2)
+        add_along_both(smooth_, derived_, even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2], a, b)
 
 
 @compiled

@@ -1,16 +1,15 @@
 """The smoothness term of the cpu engine, and the step from one disparity to the next."""
 
 import numpy as np
-from numba import prange
 
 from gradcon import model
-from gradcon.engines._cpu_rows import compiled, parallel
+from gradcon.engines._cpu_rows import compiled
 
 reweight_of = compiled(model.smoothness_reweight)
 link = compiled(model.link)
 
 
-@parallel
+@compiled
 def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
     """Fill the finest level of the solver: data term, links alpha L, and b = rhs - alpha L w.
 
@@ -19,13 +18,13 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
     height, width = w.shape
     phi = np.ones((height, width), np.float32)
     if reweight:
-        for y in prange(height):
+        for y in range(height):
             up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
             for x in range(width):
                 wx = model.HALF * (w[y, min(x + 1, width - 1)] - w[y, max(x - 1, 0)])
                 wy = model.HALF * (down[x] - up[x])
                 phi[y, x] = reweight_of(wx, wy)
-    for y in prange(height):
+    for y in range(height):
         data_row, right_row, below_row = data[y + 1, 1:-1], right[y + 1, 1:-1], below[y + 1, 1:-1]
         here, next_row = phi[y], phi[min(y + 1, height - 1)]
         has_below = np.float32(alpha if y < height - 1 else 0)
@@ -34,7 +33,7 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
         for x in range(width):
             data_row[x] = diagonal[y, x]
             below_row[x] = has_below * link(here[x], next_row[x])
-    for y in prange(height):
+    for y in range(height):
         up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
         for x in range(width):
             centre = w[y, x]
@@ -47,12 +46,12 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
             )
 
 
-@parallel
+@compiled
 def limited_step(w, dw, limit, out):
     """out = w + dw, with |dw| limited; returns the share of pixels that met the limit."""
     height, width = w.shape
     met = np.zeros(height, np.int64)
-    for y in prange(height):
+    for y in range(height):
         count = 0
         for x in range(width):
             step = dw[y, x]
@@ -63,12 +62,12 @@ def limited_step(w, dw, limit, out):
     return met.sum() / (height * width)
 
 
-@parallel
+@compiled
 def step_size(before, after):
     """Mean and largest |after - before|."""
     height, width = before.shape
     total, most = np.zeros(height), np.zeros(height)
-    for y in prange(height):
+    for y in range(height):
         s, top = 0.0, 0.0
         for x in range(width):
             change = abs(float(after[y, x]) - float(before[y, x]))

@@ -5,10 +5,9 @@ margin of repeated pixels, so that no tap is ever outside.
 """
 
 import numpy as np
-from numba import prange
 
 from gradcon import geometry, model
-from gradcon.engines._cpu_rows import compiled, parallel
+from gradcon.engines._cpu_rows import compiled
 
 ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixel: B_x w, B_y w, B w, (M, m)
 MARGIN = 2
@@ -22,7 +21,13 @@ coupling = compiled(geometry.coupling)
 def split(position):
     """Whole and fractional part, the latter in float32."""
     whole = np.floor(position)
-    return np.int64(whole), np.float32(position - whole)
+    return np.int32(whole), np.float32(position - whole)
+
+
+@compiled
+def at(x):
+    """A pixel's index as a position; through int32, which vector instructions convert."""
+    return np.float32(np.int32(x))
 
 
 @compiled
@@ -34,11 +39,12 @@ def inside(position, n):
 @compiled
 def clamp(index, n):
     """Index brought inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
-    return np.uint64(min(max(index, 0), n - 1))
+    return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
 
 
 @compiled
 def warp_row_view(target, reference, w, y, b, out):
+    """Without branches: pixels that are not seen sample some place inside, and then take the reference."""
     width = out.size
     line = target[y + MARGIN]
     l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
@@ -47,22 +53,24 @@ def warp_row_view(target, reference, w, y, b, out):
         whole, f = split(shift)
         j = clamp(x + whole, width)
         a0, a1, a2, a3 = cubic(f)
-        seen = inside(np.float32(x) + shift, width)
+        seen = inside(at(x) + shift, width)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
 @compiled
 def warp_column_view(target, reference, w, y, b, height, out):
-    for x in range(out.size):
+    width = out.size
+    pixels = target.reshape(target.size)
+    stride = np.int32(target.shape[1])
+    l0 = pixels[(MARGIN - 1) * stride + MARGIN :]
+    l1, l2, l3 = l0[stride:], l0[2 * stride :], l0[3 * stride :]
+    for x in range(width):
         shift = b * w[x]
-        if inside(np.float32(y) + shift, height):
-            whole, f = split(shift)
-            i, j = clamp(y + whole, height) + np.uint64(MARGIN), np.uint64(x + MARGIN)
-            one, two = np.uint64(1), np.uint64(2)
-            a0, a1, a2, a3 = cubic(f)
-            out[x] = a0 * target[i - one, j] + a1 * target[i, j] + a2 * target[i + one, j] + a3 * target[i + two, j]
-        else:
-            out[x] = reference[x]
+        whole, f = split(shift)
+        j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
+        a0, a1, a2, a3 = cubic(f)
+        seen = inside(at(y) + shift, height)
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
 @compiled
@@ -84,7 +92,7 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
     width = out.size
     for x in range(width):
         shift_x, shift_y = bx * w[x], by * w[x]
-        if inside(np.float32(x) + shift_x, width) & inside(np.float32(y) + shift_y, height):
+        if inside(at(x) + shift_x, width) & inside(at(y) + shift_y, height):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
             out[x] = sample(target, y + whole_y, fv, x + whole_x, fu)
@@ -116,13 +124,13 @@ def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
     line = w[y, x0 : x0 + n]
     if kind == ROW:
         for x in range(n):
-            S[cx, x] = bx * np.float32(inside(np.float32(x0 + x) + bx * line[x], width))
+            S[cx, x] = bx * np.float32(inside(at(x0 + x) + bx * line[x], width))
     elif kind == COLUMN:
         for x in range(n):
-            S[cy, x] = by * np.float32(inside(np.float32(y) + by * line[x], height))
+            S[cy, x] = by * np.float32(inside(at(y) + by * line[x], height))
     elif kind == PLANAR:
         for x in range(n):
-            u, v = np.float32(x0 + x) + bx * line[x], np.float32(y) + by * line[x]
+            u, v = at(x0 + x) + bx * line[x], at(y) + by * line[x]
             seen = np.float32(inside(u, width) & inside(v, height))
             S[cx, x] = bx * seen
             S[cy, x] = by * seen
@@ -133,11 +141,11 @@ def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
             S[cx, x], S[cy, x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
 
 
-@parallel
-def warp_views(targets, reference, w, views, kinds, M, m, out):
+@compiled
+def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
     """Warp the listed targets by w into out[view, y, x]."""
     height, width = reference.shape
-    for task in prange(views.size * height):
+    for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]
         line, row, result = reference[y], w[y], out[k, y]
