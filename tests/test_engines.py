@@ -1,0 +1,172 @@
+"""The cpu engine against the reference, operation by operation; the inner solver against a dense solve."""
+
+import numpy as np
+import pytest
+
+from gradcon import Scene, synth
+from gradcon.engines import DataTerm, create
+from gradcon.engines.reference import smoothness_operator
+from gradcon.schedules import Stage, Weighting, build
+
+EPSILON = 2e-4
+
+
+def random_scene(shape=(37, 45), baselines=((1, 0), (-1, 0), (0, 1), (0, -2), (1, 1), (-2, 1)), seed=0):
+    from scipy.ndimage import gaussian_filter
+
+    rng = np.random.default_rng(seed)
+    images = [gaussian_filter(rng.random(shape), 1.0) for _ in range(1 + len(baselines))]
+    return Scene(images[0], images[1:], baselines)
+
+
+def both(scene):
+    return create("reference", scene, EPSILON), create("cpu", scene, EPSILON)
+
+
+def some_disparity(scene, seed=1, size=0.6):
+    from scipy.ndimage import gaussian_filter
+
+    w = gaussian_filter(np.random.default_rng(seed).normal(size=scene.shape), 3.0)
+    return (size * w / max(np.abs(w).max(), 1e-12)).astype(np.float32)
+
+
+SCENES = {
+    "every planar kind": random_scene(),
+    "odd sizes": random_scene((23, 51), ((1, 0), (0, 1), (3, 0), (2, 2))),
+    "wider than a tile": random_scene((9, 530), ((1, 0), (0, -1), (-1, -1))),
+    "smaller than the filters": random_scene((5, 7), ((1, 0), (0, 1))),
+    "one row": random_scene((1, 40), ((1, 0), (-1, 0))),
+    "one column": random_scene((40, 1), ((0, 1), (0, -1))),
+    "rotated cameras": synth.render("rotated", (40, 48), grid=3, views="all"),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+def test_warp_agrees(scene):
+    reference, cpu = both(scene)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = some_disparity(scene, size=3.0)  # far enough to leave the image
+    expected = np.stack([image for image, _, _ in reference.warp(reference.upload(w), stage).values()])
+    assert cpu.warp(w, stage) == pytest.approx(expected, abs=2e-5)
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+@pytest.mark.parametrize("reweight", [False, True])
+@pytest.mark.parametrize(
+    ("method", "scales", "without"),
+    [("gcm", 3, None), ("gcm", 1, None), ("gcm", 3, "scale"), ("gcm", 3, "gradient"), ("gcm", 5, None), ("naive", 2, None)],
+)
+def test_data_term_agrees(scene, reweight, method, scales, without):
+    reference, cpu = both(scene)
+    stage = build(method, scene.baselines, 0.5, scales, without)[0]
+    w = some_disparity(scene)
+    wide = reference.upload(w)
+    expected = reference.data_term(wide, reference.warp(wide, stage), stage, reweight)
+    got = cpu.data_term(w, cpu.warp(w, stage), stage, reweight)
+    for a, b in zip(got, expected, strict=True):
+        assert np.abs(a - b).max() <= 2e-3 * np.abs(b).max()
+        assert np.abs(a - b).mean() <= 2e-4 * np.abs(b).mean() + 1e-12
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+def test_deviation_agrees(scene):
+    reference, cpu = both(scene)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = some_disparity(scene)
+    expected = reference.deviation(reference.upload(w), stage, 5.0)
+    assert np.isfinite(expected).all()
+    assert cpu.deviation(w, stage, 5.0) == pytest.approx(expected, rel=5e-3)
+
+
+def random_system(shape, seed, empty=0.3):
+    """A data term over five decades, absent at some pixels, and a disparity with flat parts and jumps."""
+    rng = np.random.default_rng(seed)
+    diagonal = 10 ** rng.uniform(-1, 4, shape) * (rng.random(shape) > empty)
+    w = np.round(some_disparity(Scene(np.zeros(shape), [np.zeros(shape)], [(1, 0)]), seed, 4.0))
+    return w.astype(np.float32), DataTerm(diagonal.astype(np.float32), (rng.normal(size=shape) * diagonal).astype("f4"))
+
+
+@pytest.mark.parametrize("engine", ["reference", "cpu"])
+@pytest.mark.parametrize("shape", [(12, 15), (17, 16), (1, 30), (31, 1), (2, 2)])
+@pytest.mark.parametrize("reweight", [False, True])
+def test_inner_solver_agrees_with_a_dense_solve(engine, shape, reweight, monkeypatch):
+    from gradcon.engines import cpu
+
+    monkeypatch.setattr(cpu, "INNER_TOLERANCE", 1e-5)
+    w, term = random_system(shape, seed=3)
+    alpha = 0.5
+    L = smoothness_operator(w.astype(float), reweight).toarray()
+    A = np.diag(term.diagonal.ravel().astype(float)) + alpha * L
+    expected = np.linalg.solve(A, term.rhs.ravel() - alpha * L @ w.ravel()).reshape(shape)
+    machine = create(engine, Scene(np.zeros(shape), [np.zeros(shape)], [(1, 0)]), EPSILON)
+    dw, _ = machine.solve(machine.upload(w), term, alpha, reweight)
+    assert np.abs(dw - expected).max() <= 2e-3 * np.abs(expected).max()
+
+
+def test_inner_solver_takes_tens_of_iterations_not_hundreds():
+    scene = synth.render("occlusion", (160, 160), grid=5)
+    reference, cpu = both(scene)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = cpu.upload(scene.ground_truth)
+    term = cpu.data_term(w, cpu.warp(w, stage), stage, True)
+    _, slow = reference.solve(reference.upload(w), term, stage.alpha, True)
+    _, fast = cpu.solve(w, term, stage.alpha, True)
+    assert fast <= 15
+    assert slow >= 5 * fast
+
+
+def test_a_system_without_data_is_no_trouble():
+    scene = Scene(np.zeros((20, 20)), [np.zeros((20, 20))], [(1, 0)])
+    nothing = DataTerm(np.zeros((20, 20), np.float32), np.zeros((20, 20), np.float32))
+    for machine in both(scene):
+        dw, _ = machine.solve(machine.upload(np.zeros((20, 20), np.float32)), nothing, 0.5, True)
+        assert np.abs(dw).max() == 0
+
+
+@pytest.mark.parametrize("shape", [(33, 47), (3, 600), (1, 9), (9, 1), (1, 1), (2, 3)])
+def test_update_limits_and_takes_the_median(shape):
+    scene = Scene(np.zeros(shape), [np.zeros(shape)], [(1, 0)])
+    rng = np.random.default_rng(7)
+    w, dw = rng.normal(size=shape).astype("f4"), rng.normal(size=shape).astype("f4")
+    expected, got = (machine.update(machine.upload(w), machine.upload(dw), 0.5) for machine in both(scene))
+    assert got.w == pytest.approx(expected.w, abs=1e-6)
+    assert got.clipped == expected.clipped == np.mean(np.abs(dw) > 0.5)
+    assert got.step_mean == pytest.approx(expected.step_mean, rel=1e-5)
+    assert got.step_max == pytest.approx(expected.step_max, rel=1e-5)
+
+
+def test_weights_of_a_pixel_sum_to_the_number_of_equations():
+    """With unit g and R = 1 the diagonal is the sum of the weights: T Q, whatever the noise."""
+    scene = random_scene()
+    reference, _ = both(scene)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = reference.upload(some_disparity(scene))
+    N2, fields = reference.noise_powers(w, reference.warp(w, stage), stage, Weighting())
+    Z = len(N2) / sum(1 / value for value in N2.values())
+    assert sum(Z / value for value in N2.values()) == pytest.approx(3 * len(scene.targets))
+    ones = {key: (dI, np.ones_like(g), G) for key, (dI, g, G) in fields.items()}
+    reference.noise_powers = lambda *_: (N2, ones)
+    assert reference.data_term(w, {}, stage, False).diagonal == pytest.approx(3 * len(scene.targets))
+
+
+def test_weights_fall_with_the_baseline_inside_a_sector():
+    scene = random_scene(baselines=((1, 0), (2, 0), (3, 0), (0, 1)))
+    reference, _ = both(scene)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = reference.upload(some_disparity(scene))
+    N2, _ = reference.noise_powers(w, reference.warp(w, stage), stage, Weighting())
+    along_x = [t for t in range(4) if scene.baselines[t, 1] == 0]
+    for q in stage.scales:
+        for near, far in zip(along_x, along_x[1:], strict=False):
+            assert (N2[near, q] <= N2[far, q]).all()
+
+
+def test_a_stage_may_use_some_of_the_views():
+    scene = random_scene()
+    stage = Stage((0, 2, 5), (1, 0), 0.5, 0.5, Weighting())
+    reference, cpu = both(scene)
+    w = some_disparity(scene)
+    wide = reference.upload(w)
+    expected = reference.data_term(wide, reference.warp(wide, stage), stage, True)
+    got = cpu.data_term(w, cpu.warp(w, stage), stage, True)
+    assert np.abs(got.diagonal - expected.diagonal).max() <= 2e-3 * expected.diagonal.max()

@@ -1,0 +1,155 @@
+"""Each equation against a direct, tiny computation of it, and the properties of the filters."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from gradcon import model
+from gradcon.engines import reference
+
+
+@pytest.mark.parametrize("q", range(6))
+def test_gaussian_has_the_papers_width_and_unit_sum(q):
+    s = model.sigma(q)
+    assert s == pytest.approx(2**q / math.sqrt(2))
+    taps = model.gaussian(s)
+    k = np.arange(len(taps)) - len(taps) // 2
+    assert taps.sum() == pytest.approx(1)
+    assert (taps * k**2).sum() == pytest.approx(s**2, rel=2e-2)
+    assert len(taps) == 2 * int(4 * s + 0.5) + 1
+
+
+@pytest.mark.parametrize("q", range(4))
+def test_derivative_of_gaussian_reads_a_ramps_slope(q):
+    ramp = np.tile(0.25 * np.arange(200.0), (3, 1))
+    inner = reference.derivative(ramp, q, axis=1)[:, 60:140]
+    assert inner == pytest.approx(0.25, rel=2e-2)  # sampled, not integrated: 1.3 % off at the finest scale
+    assert reference.derivative(ramp, q, axis=0)[:, 60:140] == pytest.approx(0, abs=1e-12)
+
+
+def test_filters_are_symmetric_operators():
+    rng = np.random.default_rng(0)
+    a, b = np.zeros((40, 41)), np.zeros((40, 41))
+    a[12:28, 12:29], b[12:28, 12:29] = rng.normal(size=(16, 17)), rng.normal(size=(16, 17))
+    assert np.vdot(reference.smooth(a, 1), b) == pytest.approx(np.vdot(a, reference.smooth(b, 1)))
+    assert np.vdot(reference.derivative(a, 1, 1), b) == pytest.approx(-np.vdot(a, reference.derivative(b, 1, 1)))
+
+
+def test_smoothing_is_scipys_gaussian():
+    image = np.random.default_rng(1).random((30, 31))
+    for q in range(3):
+        expected = ndimage.gaussian_filter(image, model.sigma(q), mode="nearest", truncate=4.0)
+        assert reference.smooth(image, q) == pytest.approx(expected)
+
+
+def test_cubic_taps_interpolate_ramps_and_samples_exactly():
+    for f in (0.0, 0.05, 0.3, 0.5, 0.99):
+        taps = np.array(model.cubic(f))
+        assert taps.sum() == pytest.approx(1)
+        assert taps @ [-1, 0, 1, 2] == pytest.approx(f)  # a = -1/2 only: a ramp is reproduced
+        assert taps @ [1, 0, 1, 4] == pytest.approx(f * f)  # and a parabola
+    assert model.cubic(0.0) == pytest.approx((0, 1, 0, 0))
+
+
+def test_acquisition_noise_is_the_power_left_by_the_filter():
+    rng = np.random.default_rng(2)
+    for q in (1, 2):
+        noise = 0.3 * rng.normal(size=(400, 400))
+        left = reference.smooth(noise, q)[40:-40, 40:-40].var()
+        assert left == pytest.approx(model.acquisition_noise(0.3, model.sigma(q)), rel=0.1)
+
+
+def test_pointwise_equations():
+    assert model.mean_gradient(3.0, 1.0) == 2.0
+    assert model.gradient_inconsistency(3.0, 1.0) == 1.0
+    assert model.along(2.0, -1.0, 3.0, 4.0) == 2.0
+    assert model.residual_disparity(3.0, 1.0, 0.5) == 2.0
+    assert model.scale_inconsistency(2.0, 3.0) == 6.0
+    assert model.disparity_error(0.5, 1.5, 3.0, 1.0, 0.25) == 0.75
+    assert model.noise_power(2.0, 3.0, 5.0, 7.0) == 4 * 3 + 5 + 7
+    assert model.data_reweight(0.2) == pytest.approx(1 / math.sqrt(0.04 + 1e-7))
+    assert model.smoothness_reweight(0.3, 0.4) == pytest.approx(1 / (2 * math.sqrt(0.25 + 1e-7)))
+    assert model.link(1.0, 3.0) == 2.0
+    assert model.step_limit(2, 4.0) == 1.0
+    assert model.step_limit(0, 4.0) == 0.25
+    assert model.deviation(0.0, 3.0) == pytest.approx(3.0)
+    assert model.deviation(1e4, 1e9) == pytest.approx(0.01)
+
+
+def test_float32_stays_float32():
+    x = np.float32(0.3)
+    for value in (
+        model.mean_gradient(x, x), model.noise_power(x, x, x, x), model.data_reweight(x), model.cubic(x)[1],
+        model.smoothness_reweight(x, x), model.disparity_error(x, x, x, x, x), model.deviation(x, x),
+    ):  # fmt: skip
+        assert value.dtype == np.float32
+
+
+def test_local_variance_is_the_weighted_variance():
+    rng = np.random.default_rng(3)
+    w = rng.normal(size=(21, 21))
+    taps = model.gaussian(model.SIGMA_C)
+    r = len(taps) // 2
+    weights = np.outer(taps, taps)
+    patch = w[10 - r : 11 + r, 10 - r : 11 + r]
+    mean = (weights * patch).sum()
+    expected = (weights * (patch - mean) ** 2).sum()
+    variance = model.local_variance(reference.blur(w * w, model.SIGMA_C), reference.blur(w, model.SIGMA_C))
+    assert variance[10, 10] == pytest.approx(expected)
+    assert model.local_variance(np.float64(1.0), np.float64(1.0 + 1e-12)) == 0  # rounding never makes it negative
+
+
+def test_information_is_the_inverse_of_the_least_expected_error():
+    """The first appendix: W = Z / N^2 minimises E = sum W^2 g^2 N^2 / (sum W g^2)^2, and E = 1 / sum(g^2 / N^2)."""
+    rng = np.random.default_rng(4)
+    g, N2 = rng.normal(size=9), rng.random(9) + 0.1
+
+    def error(W):
+        return (W**2 * g**2 * N2).sum() / (W * g**2).sum() ** 2
+
+    best = error(1 / N2)
+    assert best == pytest.approx(1 / model.information(g, N2).sum())
+    for _ in range(50):
+        assert error(np.abs(1 / N2 * (1 + 0.2 * rng.normal(size=9)))) >= best
+
+
+def brute_force_predecessors(B):
+    """Straight from the paper: n limits t if it is no further out and both lie in one closed sector."""
+    angle = np.degrees(np.arctan2(B[:, 1], B[:, 0])) % 360
+    length = np.hypot(*B.T)
+    pairs = set()
+    for k in range(8):
+        inside = [t for t in range(len(B)) if 45 * k - 1e-6 <= angle[t] <= 45 * (k + 1) + 1e-6]
+        inside += [t for t in range(len(B)) if k == 7 and angle[t] <= 1e-6]
+        pairs |= {(n, t) for n in inside for t in inside if length[n] <= length[t] + 1e-9}
+    return pairs
+
+
+@pytest.mark.parametrize("kind", ["cross", "grid", "line", "scattered"])
+def test_sectors_are_the_papers(kind):
+    grid = np.array([(x, y) for y in range(-4, 5) for x in range(-4, 5) if (x, y) != (0, 0)], float)
+    B = {
+        "cross": grid[(grid == 0).any(axis=1)],
+        "grid": grid,
+        "line": np.array([[1.0, 0], [-1, 0], [-2, 0], [-5, 0]]),
+        "scattered": np.random.default_rng(5).normal(size=(12, 2)),
+    }[kind]
+    length = np.hypot(*B.T)
+    groups = model.sector_groups(B)
+    pairs = {(n, t) for group in groups for n in group for t in group if length[n] <= length[t] + 1e-9}
+    assert pairs == brute_force_predecessors(B)
+    if kind == "cross":
+        assert sorted(map(len, groups)) == [4, 4, 4, 4]  # one a direction: the doubled sectors are left out
+
+
+def test_smoothness_operator_is_symmetric_positive_semidefinite_and_ignores_constants():
+    rng = np.random.default_rng(6)
+    for shape in ((5, 7), (6, 4), (1, 9), (8, 1)):
+        L = reference.smoothness_operator(rng.normal(size=shape), reweight=True).toarray()
+        assert np.allclose(L, L.T)
+        assert np.linalg.eigvalsh(L).min() > -1e-9
+        assert np.allclose(L @ np.ones(L.shape[0]), 0)
+    plain = reference.smoothness_operator(rng.normal(size=(3, 3)), reweight=False).toarray()
+    assert plain[4].tolist() == [0, -1, 0, -1, 4, -1, 0, -1, 0]
