@@ -37,9 +37,6 @@ SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: what ground-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    # Threads of the compiled code that wait for each other give the core away soon: where other programs are busy too,
-    # GNU OpenMP's long spinning makes a solve of milliseconds take a second.  Set by the command, not the library.
-    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         code = app(arguments, standalone_mode=False, prog_name="gradcon")
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
