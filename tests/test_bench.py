@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,20 +19,20 @@ def figures() -> bench.Figures:
 
 
 def test_every_figure_is_there(figures: bench.Figures) -> None:
-    assert figures["scene"] == {"width": 96, "height": 96, "views": 9, "scales": 3}
+    assert figures["scene"] == {"name": "occlusion", "width": 96, "height": 96, "views": 9, "scales": 3}
     for measured in (figures, figures["reference"]):
         seconds = measured["seconds"]
         assert set(seconds) == {"warp", "data_term", "solve", "update", "total"}
         assert all(value > 0 for value in seconds.values())
         assert measured["inner_iterations"] >= 1
-    assert figures["ratio"] > 1
-    assert figures["machine"]["cores"] >= 1
-    assert figures["machine"]["versions"]["numba"]
+        assert seconds["total"] == pytest.approx(sum(seconds[stage] for stage in bench.STAGES), rel=0.5)  # medians
+    assert figures["ratio"] == figures["reference"]["seconds"]["total"] / figures["seconds"]["total"] > 1
+    assert figures["cores"] >= 1
+    assert figures["versions"]["numba"]
 
 
 def test_memory_is_that_of_a_fresh_process(figures: bench.Figures) -> None:
-    memory = figures["memory"]
-    assert 20 < memory["imports"] < memory["peak"] < 1000
+    assert 20 < figures["import_memory_mb"] < figures["peak_memory_mb"] < 1000
 
 
 def test_figures_read_as_text_and_as_json(figures: bench.Figures) -> None:
@@ -41,26 +42,46 @@ def test_figures_read_as_text_and_as_json(figures: bench.Figures) -> None:
     assert json.loads(json.dumps(figures)) == figures
 
 
-def test_the_scene_is_what_it_says() -> None:
-    images, cells = bench.make_views(64, 9)
-    assert cells[0] == (4, 4)
-    assert all(4 in cell for cell in cells)
-    assert len(set(bench.make_views(8, 81)[1])) == 81
-    result = estimate(bench._scene(images, cells), Options(solves=40))
+def test_engines_take_turns_from_the_same_disparity(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = []
+
+    def record(machine: Any, w: Any, stage: Any, reweight: bool) -> Any:
+        turns.append((machine.name, np.array(w, np.float32)))
+        return timed_solve(machine, w, stage, reweight)
+
+    timed_solve = bench._timed_solve
+    monkeypatch.setattr(bench, "_timed_solve", record)
+    bench.time_solves(["cpu", "reference"], bench.make_scene(32, 4, 0), 3, 2)
+    names, disparities = zip(*turns, strict=True)
+    assert names == ("cpu",) * bench.WARM_UP + ("cpu", "reference") * 2
+    assert not disparities[0].any()
+    assert np.ptp(disparities[bench.WARM_UP]) > 0.01
+    for w in disparities[bench.WARM_UP :]:
+        np.testing.assert_array_equal(w, disparities[bench.WARM_UP])
+
+
+def test_the_scene_of_a_sweep_is_what_it_says() -> None:
+    for on_cross, off_cross in ((4, 0), (4, 16), (16, 64)):
+        scene = bench.make_scene(8, on_cross, off_cross)
+        assert np.sum((scene.baselines == 0).any(axis=1)) == on_cross
+        assert len(scene.targets) == on_cross + off_cross
+    result = estimate(bench.make_scene(64, 8, 0), Options(solves=40))
     y, x = np.mgrid[:64, :64]
     error = (result.disparity - np.sin(x / 40) * np.cos(y / 60))[8:-8, 8:-8]
     assert np.sqrt(np.mean(error**2)) < 0.1
 
 
 def test_sweep(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(bench, "SIZES", (32, 48))
-    monkeypatch.setattr(bench, "VIEWS", ())
+    monkeypatch.setattr(bench, "SIZES", ((32, 4, 0),))
+    monkeypatch.setattr(bench, "VIEWS", ((48, 2, 8),))
     assert cli.main(["bench", "--sweep", "--solves", "1", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert [(row["size"], row["views"]) for row in rows] == [(32, 17), (48, 17)]
+    assert [(row["size"], row["views"], row["on_cross"], row["off_cross"]) for row in rows] == [
+        (32, 5, 4, 0),
+        (48, 11, 2, 8),
+    ]
     assert all(row["ns_a_pixel_and_view"] > 0 for row in rows)
-    assert cli.main(["bench", "--sweep", "--solves", "1"]) == 0
-    assert "48 x 48" in capsys.readouterr().out
+    assert "48 x 48    11   2   8 " in bench.describe_sweep({"engine": "cpu", "scales": 3, "cores": 2, "rows": rows})
 
 
 @pytest.mark.parametrize("bad", [{"engine": "abacus"}, {"size": 1}, {"views": 82}, {"views": 1}, {"solves": 0}])

@@ -157,9 +157,9 @@ def _synth(
 def _bench(
     engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
     size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
-    views: Annotated[int, typer.Option(help="Views, the reference counted: 2 to 81.")] = 17,
+    views: Annotated[str, typer.Option(help="Which of the 9 x 9 views: cross, star, all, or the N nearest.")] = "cross",
     scales: Annotated[int, typer.Option(help="Number of scales.")] = 3,
-    solves: Annotated[int, typer.Option(help="Solves to measure, after one to warm up.")] = 10,
+    solves: Annotated[int, typer.Option(help="Solves to take the medians of.")] = 5,
     reference: Annotated[bool, typer.Option(help="Measure the reference engine too, for the ratio.")] = True,
     sweep: Annotated[bool, typer.Option("--sweep", help="How the cost grows with pixels and with views.")] = False,
     json: Json = False,
