@@ -4,8 +4,8 @@
 disparities.  A quick estimate on a small copy of the scene is made as given and with one axis reversed: the right one
 explains the images better.
 
-*Both axes reversed.*  Then every disparity only changes its sign, and the images are explained as well; but near and far
-are exchanged, and it shows where surfaces hide each other.  A pixel that another view cannot see, because a nearer
+*Both axes reversed.*  Then every disparity only changes its sign, and the images are explained as well; but near and
+far are exchanged, and it shows where surfaces hide each other.  A pixel that another view cannot see, because a nearer
 surface lands on it, looks different there.  If instead the pixels differ that a *farther* surface lands on, all
 baselines are reversed.
 """
@@ -19,10 +19,10 @@ from gradcon import geometry
 from gradcon.scene import Scene
 
 SMALL = 112  # pixels: the longer side of the small copy
-QUICK_SOLVES = 8
+QUICK_SOLVES = 5
 CLEARLY = 0.75  # the reversed axis leaves less than this share of the error
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
-ENOUGH = 300  # hidden pixels for a verdict
+ENOUGH = 100  # hidden pixels for a verdict
 REVERSED = 1.5  # how much more the pixels differ that a farther surface lands on
 
 Field = NDArray[np.float64]
@@ -35,8 +35,8 @@ def check_directions(scene: Scene, disparity: NDArray[np.floating]) -> list[str]
     found = []
     if _axis_reversed(scene):
         found.append(
-            f"{scene.name}: one axis of the cameras seems to be reversed: with the vertical baselines turned around, the "
-            "views agree clearly better. Check in which direction rows are counted, or use --flip y (Scene.flipped)."
+            f"{scene.name}: one axis of the cameras seems to be reversed: with the vertical baselines turned around, "
+            "the views agree clearly better. Check in which direction rows are counted, or use --flip y (Scene.flipped)."
         )
     elif _all_reversed(scene, np.asarray(disparity, np.float64)):
         found.append(
@@ -76,7 +76,7 @@ def _quick_error(scene: Scene) -> float:
     for solve in range(QUICK_SOLVES):
         term = machine.data_term(w, machine.warp(w, stage), stage, solve > 0)
         dw, _ = machine.solve(w, term, stage.alpha, solve > 0)
-        w = machine.update(w, dw, stage.limit).w
+        w, _ = machine.update(w, dw, stage.limit)
     w = np.asarray(machine.download(w), np.float64) / scene.unit
     return float(np.mean([np.nanmean(_difference(scene, t, w)) for t in range(len(scene.targets))]))
 

@@ -28,10 +28,12 @@ from gradcon.metrics import evaluate
 from gradcon.result import Result, Solve
 from gradcon.scene import Scene
 
-STEP_TOLERANCE = 2e-5  # mean |step| in pixels of the nearest view, below which a run has converged
+CHECK_EVERY = 10  # solves between looks at whether the run has converged
+SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters
+JITTER = 2.0  # ... or that many mean steps: the map trembles around its place (noisy images) and goes nowhere
 CONFIDENCE_SIGMA = 2.0  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
 
-Callback = Callable[[Solve, NDArray[np.float32]], Any]
+Callback = Callable[[Solve, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -121,17 +123,19 @@ def estimate(
     w = machine.upload(w_host * unit)
     clock = _Clock()
     history: list[Solve] = []
-    stage = 0
+    stage = since_look = 0
+    w_look = w
     stopped = ""
     with _display(progress, options.solves, scene.name) as show:
         while not stopped:
             began = time.perf_counter()
-            now = stages[stage]
+            now, last = stages[stage], stage == len(stages) - 1
             warped = clock("warp", machine.warp, w, now)
             term = clock("data_term", machine.data_term, w, warped, now, reweight)
             dw, inner = clock("solve", machine.solve, w, term, now.alpha, reweight)
-            update = clock("update", machine.update, w, dw, now.limit)
-            w, reweight = update.w, True
+            before, (w, clipped) = w, clock("update", machine.update, w, dw, now.limit)
+            step_mean, step_max = machine.change(before, w)
+            reweight = True
             seconds = time.perf_counter() - began
             disparity = None
             if callback is not None or scene.ground_truth is not None:
@@ -141,24 +145,30 @@ def estimate(
                 stage=stage,
                 scales=now.scales,
                 views=1 + len(now.views),
-                step_mean=update.step_mean / unit,
-                step_max=update.step_max / unit,
-                clipped=update.clipped,
+                step_mean=step_mean / unit,
+                step_max=step_max / unit,
+                clipped=clipped,
                 inner_iterations=int(inner),
                 seconds=seconds,
                 rmse=_rmse(disparity, scene.ground_truth),
             )
             history.append(row)
             show(row)
-            last = stage == len(stages) - 1
+            since_look += 1
             if callback is not None and callback(row, disparity):
                 stopped = f"The callback asked to stop after {row.solve} solves."
-            elif last and update.step_mean < STEP_TOLERANCE:
-                stopped = f"Converged after {row.solve} solves: the mean step fell to {row.step_mean:.1e} pixels."
             elif row.solve == options.solves:
-                stopped = _ran_out(options.solves, row, stage, len(stages))
-            elif not last and update.clipped == 0:
-                stage += 1
+                stopped = _ran_out(row, stage, len(stages))
+            elif not last and clipped == 0:
+                stage, since_look, w_look = stage + 1, 0, w
+            elif last and since_look == CHECK_EVERY:
+                change, _ = machine.change(w_look, w)
+                if change < max(SETTLED, JITTER * step_mean):
+                    stopped = (
+                        f"Converged after {row.solve} solves: the last {CHECK_EVERY} moved the disparity by "
+                        f"{change / unit:.1e} pixels on average."
+                    )
+                since_look, w_look = 0, w
     disparity = (machine.download(w) / unit).astype(np.float32)
     confidence = clock("confidence", _confidence, machine, w, stages[stage], unit)
     warned = clock("direction_check", _direction_warnings, scene, disparity)
@@ -224,14 +234,14 @@ def _rmse(disparity: NDArray[np.float32] | None, truth: NDArray[np.float32] | No
     return float(np.sqrt(np.mean(error**2))) if error.size else None
 
 
-def _ran_out(solves: int, row: Solve, stage: int, stages: int) -> str:
+def _ran_out(row: Solve, stage: int, stages: int) -> str:
     if stage < stages - 1:
         return (
-            f"The {solves} solves allowed were used up in stage {stage + 1} of {stages}, before the finest scales or "
+            f"The {row.solve} solves allowed were used up in stage {stage + 1} of {stages}, before the finest scales or "
             "all views were reached. Raise `solves`."
         )
     return (
-        f"The {solves} solves allowed were used up; the mean step was still {row.step_mean:.1e} pixels. "
+        f"The {row.solve} solves allowed were used up; the mean step was still {row.step_mean:.1e} pixels. "
         "Raise `solves` if it should converge further."
     )
 

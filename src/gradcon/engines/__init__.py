@@ -6,7 +6,8 @@ An engine holds a scene, in baselines normalised so that the shortest is 1, and 
     warp               the stage's targets as the reference would see them
     data_term          linearise, weigh: the diagonal and right-hand side of the data term
     solve              the regularised linear system for dw
-    update             limit the step, add it, filter by the median
+    update             limit the step, add it, filter by the median; and the share of pixels that met the limit
+    change             mean and largest difference of two disparity maps
     deviation          the predicted standard deviation of a disparity map
 
 `gradcon.estimate` owns the loop over them.
@@ -32,15 +33,6 @@ class DataTerm(NamedTuple):
     rhs: Any
 
 
-class Update(NamedTuple):
-    """A new disparity, and what the step to it was like (normalised units)."""
-
-    w: Any
-    step_mean: float
-    step_max: float
-    clipped: float  # share of pixels that met the limit
-
-
 class Engine(Protocol):
     """What the loop needs of an engine."""
 
@@ -51,7 +43,8 @@ class Engine(Protocol):
     def warp(self, w: Any, stage: Stage) -> Any: ...
     def data_term(self, w: Any, warped: Any, stage: Stage, reweight: bool) -> DataTerm: ...
     def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> tuple[Any, int]: ...
-    def update(self, w: Any, dw: Any, limit: float) -> Update: ...
+    def update(self, w: Any, dw: Any, limit: float) -> tuple[Any, float]: ...
+    def change(self, before: Any, after: Any) -> tuple[float, float]: ...
     def deviation(self, w: Any, stage: Stage, prior: float) -> Any: ...
 
 

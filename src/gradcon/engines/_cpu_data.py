@@ -141,13 +141,13 @@ def weighted_term(
                 coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
                 for q in range(Q):
                     dI = fields + 4 * r * count + q * T + k
-                    g, G, O = dI + count, dI + 2 * count, dI + 3 * count
+                    g, G, blurred_g2 = dI + count, dI + 2 * count, dI + 3 * count
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                     linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
                     row.add_square(S, dI, sum_dI2 + r, n)
                     row.add_square(S, g, sum_g2 + r, n)
                     if use_scale[q]:
-                        smooth_row(g2[k], y, x0, n, even, S, O)
+                        smooth_row(g2[k], y, x0, n, even, S, blurred_g2)
                     if not use_gradient:
                         row.fill(S, G, 0, n)
         for r in range(y1 - y0):
@@ -156,11 +156,11 @@ def weighted_term(
                 row.fill(S, accumulator, 0, n)
             for q in range(Q):
                 dI = fields + 4 * r * count + q * T
-                g, N2, O = dI + count, dI + 2 * count, dI + 3 * count
+                g, N2, blurred_g2 = dI + count, dI + 2 * count, dI + 3 * count
                 row.error_bound(S, noises[q], sum_dI2 + r, sum_g2 + r, epsilon, variance, y, x0, bound, n)
                 for k in range(T):
                     if use_scale[q]:
-                        row.noise_with_scale_term(S, N2 + k, bound, O + k, blurred_dw2[q], y, x0, noises[q], n)
+                        row.noise_with_scale_term(S, N2 + k, bound, blurred_g2 + k, blurred_dw2[q], y, x0, noises[q], n)
                     else:
                         row.noise_over_gradient(S, N2 + k, bound, noises[q], n)
                 make_monotone(S, N2, tops, rings, sectors, n)
@@ -193,7 +193,8 @@ def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens
                 t = views[k]
                 coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
                 for q in range(taps.size):
-                    linearise(kinds[t], warped[k], references[q], y, x0, n, evens[q, : taps[q]], odds[q, : taps[q]], S, dI, g, G)
+                    even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
+                    linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
                     if reweight:
                         row.accumulate(S, dI, g, ones, D, b, n)
                     else:

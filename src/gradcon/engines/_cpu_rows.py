@@ -8,6 +8,8 @@ touch few rows only (each one written must be shown not to overlap the others), 
 Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the accumulating row.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import carray, njit, types
@@ -19,7 +21,7 @@ from gradcon import model
 
 # No assumption that values are finite: the flags only allow reordering, fusing and reciprocals.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
-OPTIONS = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
 PAIRS = 3
 
 compiled = njit(**OPTIONS)

@@ -63,15 +63,15 @@ def limited_step(w, dw, limit, out):
 
 
 @compiled
-def step_size(before, after):
+def change(before, after):
     """Mean and largest |after - before|."""
     height, width = before.shape
     total, most = np.zeros(height), np.zeros(height)
     for y in range(height):
         s, top = 0.0, 0.0
         for x in range(width):
-            change = abs(float(after[y, x]) - float(before[y, x]))
-            s += change
-            top = max(top, change)
+            difference = abs(float(after[y, x]) - float(before[y, x]))
+            s += difference
+            top = max(top, difference)
         total[y], most[y] = s, top
     return total.sum() / (height * width), most.max()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon import geometry, model
-from gradcon.engines import DataTerm, Update
+from gradcon.engines import DataTerm
 from gradcon.engines import _cpu_data as data
 from gradcon.engines import _cpu_filters as filters
 from gradcon.engines import _cpu_multigrid as multigrid
@@ -80,13 +80,16 @@ class CpuEngine:
         """dw of (diagonal + alpha L) dw = rhs - alpha L w, and how many iterations it took."""
         return self._solver.solve(w, term, np.float32(alpha), reweight)
 
-    def update(self, w: Field, dw: Field, limit: float) -> Update:
-        """w + dw with the step limited, then the median filter."""
+    def update(self, w: Field, dw: Field, limit: float) -> tuple[Field, float]:
+        """w + dw with the step limited, then the median filter; and the share of pixels that met the limit."""
         stepped, filtered = np.empty_like(w), np.empty_like(w)
         clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
         self._deal(median_filter, stepped, NETWORK, filtered)
-        step_mean, step_max = smoothness.step_size(w, filtered)
-        return Update(filtered, step_mean, step_max, clipped)
+        return filtered, clipped
+
+    def change(self, before: Field, after: Field) -> tuple[float, float]:
+        """Mean and largest |after - before|."""
+        return smoothness.change(before, after)
 
     def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
         """Predicted standard deviation of w, by the model's weights whatever the method's were."""

@@ -11,7 +11,7 @@ from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from gradcon import geometry, model
-from gradcon.engines import DataTerm, Update
+from gradcon.engines import DataTerm
 from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
 
@@ -137,13 +137,16 @@ class ReferenceEngine:
         dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
         return dw.reshape(w.shape), iterations
 
-    def update(self, w: Field, dw: Field, limit: float) -> Update:
-        """w + dw with the step limited, then the median filter."""
+    def update(self, w: Field, dw: Field, limit: float) -> tuple[Field, float]:
+        """w + dw with the step limited, then the median filter; and the share of pixels that met the limit."""
         limited = np.clip(dw, -limit, limit)
         filtered = ndimage.median_filter(w + limited, size=model.MEDIAN_SIZE, mode="reflect")
-        step = np.abs(filtered - w)
-        clipped = float(np.mean(np.abs(dw) > limit))
-        return Update(filtered, float(step.mean()), float(step.max()), clipped)
+        return filtered, float(np.mean(np.abs(dw) > limit))
+
+    def change(self, before: Field, after: Field) -> tuple[float, float]:
+        """Mean and largest |after - before|."""
+        difference = np.abs(after - before)
+        return float(difference.mean()), float(difference.max())
 
     def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
         """Predicted standard deviation of w, by the model's weights whatever the method's were."""

@@ -1,0 +1,217 @@
+"""The loop from the outside: known shifts, symmetries, stopping, restarting, odd inputs, the two engines end to end."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from gradcon import InputError, Options, Scene, estimate, synth
+
+CROSS = [(s * k * (a == 0), s * k * (a == 1)) for k in (1, 2) for a in (0, 1) for s in (1, -1)]
+
+
+def texture(shape, seed=0):
+    rng = np.random.default_rng(seed)
+    # Not finer than two pixels: on finer texture four cubic taps shift some frequencies by 0.01 px themselves.
+    octaves = [ndimage.gaussian_filter(rng.normal(size=shape), s, mode="wrap") * s for s in (2.0, 4.0, 8.0)]
+    image = sum(octaves)
+    return 0.5 + 0.2 * image / image.std()
+
+
+def shifted_scene(d, shape=(64, 80), baselines=CROSS, seed=0):
+    """A flat scene of disparity d: every view is the reference, moved by B d (in the Fourier domain, so exactly)."""
+    spectrum = np.fft.fft2(texture(shape, seed))
+
+    def moved(B):
+        return np.fft.ifft2(ndimage.fourier_shift(spectrum, (B[1] * d, B[0] * d))).real
+
+    return Scene(moved((0, 0)), [moved(B) for B in baselines], baselines)
+
+
+@pytest.mark.parametrize("d", [0.05, -0.3, 0.7, 1.9, -3.2])
+@pytest.mark.parametrize("method", ["gcm", "coarse-to-fine"])
+def test_known_shifts_are_recovered(d, method):
+    result = estimate(shifted_scene(d), Options(method=method))
+    inner = result.disparity[12:-12, 12:-12]
+    assert np.abs(inner - d).max() < 0.01
+    assert np.sqrt(np.mean((inner - d) ** 2)) < 0.004
+
+
+@pytest.mark.parametrize("method", ["naive", "progressive"])
+def test_single_scale_methods_recover_small_shifts(method):
+    result = estimate(shifted_scene(0.6), Options(method=method))
+    assert np.abs(result.disparity[12:-12, 12:-12] - 0.6).max() < 0.02
+
+
+def test_large_disparities_need_the_sliding_window():
+    scene = shifted_scene(11.0, (96, 160), [(1, 0), (-1, 0), (-2, 0)])
+    result = estimate(scene, Options(scales=6))
+    assert np.abs(result.disparity[24:-24, 40:-40] - 11).mean() < 0.05
+    assert [row.scales for row in result.history][-1] == (2, 1, 0)
+
+
+def test_both_engines_end_in_the_same_place():
+    scene = synth.render("sphere", (72, 80), grid=5)
+    for options in (Options(solves=15), Options(method="coarse-to-fine", solves=15), Options(solves=8, without="scale")):
+        a, b = (estimate(scene, options, engine=engine) for engine in ("cpu", "reference"))
+        assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
+        assert np.sqrt(np.mean((a.disparity - b.disparity) ** 2)) < 0.01
+        assert np.median(np.abs(a.confidence / b.confidence - 1)) < 0.02
+
+
+def test_rotated_cameras_are_as_accurate_as_a_planar_array():
+    planar, rotated = (estimate(synth.render(name, (128, 128))) for name in ("parallel", "rotated"))
+    assert rotated.metrics["rmse"] < 1.1 * planar.metrics["rmse"]
+
+
+def transformed(scene, image, vector):
+    targets = [image(t) for t in scene.targets]
+    return Scene(image(scene.reference), targets, [vector(*B) for B in scene.baselines])
+
+
+@pytest.mark.parametrize(
+    ("image", "vector"),
+    [
+        (np.fliplr, lambda x, y: (-x, y)),
+        (np.flipud, lambda x, y: (x, -y)),
+        (np.rot90, lambda x, y: (y, -x)),
+        (np.transpose, lambda x, y: (y, x)),
+    ],
+    ids=["left-right", "up-down", "quarter turn", "transposed"],
+)
+def test_flips_and_turns_of_the_scene_flip_and_turn_the_result(image, vector):
+    scene = synth.render("occlusion", (64, 72), grid=5, views="all")
+    options = Options(solves=6)
+    straight = estimate(scene, options, engine="reference").disparity
+    turned = estimate(transformed(scene, image, vector), options, engine="reference").disparity
+    assert turned == pytest.approx(image(straight), abs=2e-3)
+    fast = estimate(transformed(scene, image, vector), options).disparity
+    assert np.abs(fast - image(estimate(scene, options).disparity)).mean() < 1e-3
+
+
+def test_the_order_of_the_views_does_not_matter():
+    scene = synth.render("planes", (48, 56), grid=5, views="all")
+    order = np.random.default_rng(0).permutation(len(scene.targets))
+    shuffled = Scene(scene.reference, scene.targets[order], scene.baselines[order])
+    options = Options(solves=5)
+    a, b = estimate(scene, options), estimate(shuffled, options)
+    assert a.disparity.tobytes() == b.disparity.tobytes()
+    assert a.confidence.tobytes() == b.confidence.tobytes()
+
+
+def test_the_unit_of_the_baselines_scales_the_disparity_and_nothing_else():
+    scene = shifted_scene(0.8)
+    tenfold = Scene(scene.reference, scene.targets, 10 * scene.baselines)
+    a, b = estimate(scene), estimate(tenfold)
+    assert 10 * b.disparity == pytest.approx(a.disparity, rel=1e-5, abs=1e-6)
+    assert 10 * b.confidence == pytest.approx(a.confidence, rel=1e-5)
+    assert len(a.history) == len(b.history)
+
+
+def test_a_run_stops_by_itself_and_says_why():
+    result = estimate(shifted_scene(0.4))
+    assert "Converged after" in result.stopped
+    assert len(result.history) < Options().solves
+    short = estimate(shifted_scene(0.4), Options(solves=2))
+    assert len(short.history) == 2
+    assert "Raise `solves`" in short.stopped
+    early = estimate(shifted_scene(3.0), Options(method="coarse-to-fine", solves=1))
+    assert "before the finest scales" in early.stopped
+
+
+def test_a_run_continues_from_its_own_state():
+    scene = synth.render("sphere", (64, 64), grid=5)
+    whole = estimate(scene, Options(solves=8))
+    half = estimate(scene, Options(solves=4))
+    rest = estimate(scene, Options(solves=4), initial=half.disparity)
+    assert rest.disparity == pytest.approx(whole.disparity, abs=1e-4)
+
+
+def test_a_number_to_start_from_saves_the_way_there():
+    scene = shifted_scene(9.0, (64, 120), [(1, 0), (-1, 0)])
+    near = estimate(scene, initial=8.5)
+    assert np.abs(near.disparity[12:-12, 24:-24] - 9).mean() < 0.02
+
+
+def test_callback_sees_every_solve_and_may_stop():
+    seen = []
+
+    def look(row, disparity):
+        seen.append((row.solve, disparity.shape))
+        return row.solve == 3
+
+    result = estimate(shifted_scene(0.4, (32, 40)), callback=look)
+    assert seen == [(k, (32, 40)) for k in (1, 2, 3)]
+    assert "callback" in result.stopped
+
+
+def test_history_and_summary_say_what_happened():
+    scene = synth.render("planes", (40, 40), grid=3)
+    result = estimate(scene, Options(solves=3))
+    assert [row.solve for row in result.history] == [1, 2, 3]
+    last = result.history[-1]
+    assert last.rmse == pytest.approx(result.metrics["rmse"], rel=1e-6)
+    assert last.views == 5
+    assert last.inner_iterations > 0
+    assert last.seconds > 0
+    assert set(asdict(last)) >= {"step_mean", "step_max", "clipped"}
+    summary = json.loads(json.dumps(result.summary(), allow_nan=False))
+    assert summary["parameters"]["alpha"] == 0.5
+    assert summary["parameters"]["scales"] == 3
+    assert summary["source"]["sha256"] == scene.fingerprint()
+    assert summary["disparity"]["sign"] == "positive is nearer"
+    assert summary["engine"] == "cpu"
+
+
+def test_confidence_is_smaller_where_there_is_texture():
+    scene = shifted_scene(0.5, (64, 96))
+    flat = np.ones((64, 96))
+    flat[:, 48:] = 0
+    views = [0.5 + (image - 0.5) * flat for image in (scene.reference, *scene.targets)]
+    confidence = estimate(Scene(views[0], views[1:], scene.baselines)).confidence
+    assert np.median(confidence[:, :36]) < 0.1 * np.median(confidence[:, 64:])
+
+
+BLANK = {
+    "constant": np.full((30, 40), 0.5),
+    "black": np.zeros((30, 40)),
+    "one row": texture((1, 50)),
+    "one column": texture((50, 1)),
+    "one pixel": np.full((1, 1), 0.3),
+    "tiny": texture((3, 4)),
+}
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+@pytest.mark.parametrize("method", ["gcm", "naive", "coarse-to-fine"])
+@pytest.mark.parametrize("image", BLANK.values(), ids=BLANK.keys())
+def test_odd_images_give_a_finite_result(image, method, engine):
+    result = estimate(Scene(image, [image, image], [(1, 0), (0, 1)]), Options(method=method, solves=4), engine=engine)
+    assert np.isfinite(result.disparity).all()
+    assert np.isfinite(result.confidence).all()
+    assert (result.confidence > 0).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 0}, {"alpha": -1}, {"alpha": float("nan")}, {"alpha": "big"}, {"epsilon": 0}, {"epsilon": float("inf")},
+        {"solves": 0}, {"solves": 2.5}, {"scales": 0}, {"scales": 99}, {"method": "gmc"},
+    ],
+)  # fmt: skip
+def test_options_refuse_nonsense_by_field(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        Options(**options)
+
+
+@pytest.mark.parametrize("initial", [np.zeros((3, 3)), np.full((32, 40), np.nan), float("inf")])
+def test_bad_starts_are_refused(initial):
+    with pytest.raises(InputError, match="initial"):
+        estimate(shifted_scene(0.1, (32, 40)), initial=initial)
+
+
+def test_unknown_engine_is_refused():
+    with pytest.raises(InputError, match="engine"):
+        estimate(shifted_scene(0.1, (32, 40)), engine="quantum")

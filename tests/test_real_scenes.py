@@ -1,0 +1,72 @@
+"""Accuracy on real scenes with ground truth, where they are at hand (see `data_folder`).
+
+The limits are a float64 transcription's results (17 views, alpha 0.5, epsilon 2e-4; RMSE over the whole frame) plus 3 %
+on a scene and 2 % in the mean.
+"""
+
+import numpy as np
+import pytest
+
+from gradcon import Options, estimate, open_scene
+
+pytestmark = pytest.mark.data
+
+GCM_40_SOLVES = {
+    "antinous": 0.387, "backgammon": 0.325, "boardgames": 0.036, "boxes": 0.309, "cotton": 0.143, "dishes": 0.152,
+    "dots": 0.232, "kitchen": 0.294, "museum": 0.175, "pens": 0.181, "rosemary": 0.498, "town": 0.092,
+}  # fmt: skip
+CONES_SIZE = (375, 450)
+
+
+def test_hci_accuracy_after_40_solves(data_folder):
+    measured = {}
+    for name, expected in GCM_40_SOLVES.items():
+        result = estimate(open_scene(data_folder / "hci" / name), Options(solves=40))
+        measured[name] = result.metrics["rmse"]
+        assert measured[name] <= 1.03 * expected, f"{name}: {measured[name]:.4f} instead of {expected}"
+        assert result.warnings == [], name
+    assert np.mean(list(measured.values())) <= 1.02 * 0.235
+
+
+def test_the_order_of_the_methods_is_the_papers(data_folder):
+    scene = open_scene(data_folder / "hci" / "cotton")
+    choices = {
+        "gcm": Options(solves=60),
+        "coarse-to-fine": Options(method="coarse-to-fine", solves=150),
+        "without scale": Options(solves=60, without="scale"),
+        "without gradient": Options(solves=60, without="gradient"),
+        "naive": Options(method="naive", solves=60),
+    }
+    rmse = {name: estimate(scene, options).metrics["rmse"] for name, options in choices.items()}
+    assert rmse["gcm"] == min(rmse.values()), rmse
+
+
+@pytest.mark.parametrize(("name", "limit"), [("Aloe", 0.9), ("Cloth1", 0.15), ("Baby1", 0.7)])
+def test_middlebury_with_the_sliding_window(data_folder, name, limit):
+    result = estimate(open_scene(data_folder / "middlebury2006" / name), Options(scales=6))
+    assert "Converged" in result.stopped
+    assert result.metrics["rmse"] < limit
+
+
+def test_middlebury_2003(data_folder):
+    scene = open_scene(data_folder / "other" / "cones")
+    assert scene.shape == CONES_SIZE
+    result = estimate(scene, Options(scales=5))
+    assert result.metrics["rmse"] < 1.0
+    assert result.warnings == []
+
+
+def test_engines_agree_on_a_real_scene(data_folder):
+    scene = open_scene(data_folder / "hci" / "dishes")
+    a, b = (estimate(scene, Options(solves=4), engine=engine) for engine in ("cpu", "reference"))
+    assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
+    assert max(row.inner_iterations for row in a.history) <= 20
+
+
+def test_a_lytro_capture_by_pattern(data_folder):
+    scene = open_scene(data_folder / "other" / "lytro2067", pattern="2067_{row}_{col}.png")
+    assert scene.reference_name == "2067_05_05.png"
+    assert len(scene.targets) == 16
+    result = estimate(scene, Options(solves=30))
+    assert np.isfinite(result.disparity).all()
+    assert result.warnings == []
