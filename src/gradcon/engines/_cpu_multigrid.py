@@ -45,52 +45,61 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
 
 
 @compiled
-def jacobi_start(inverse, b, x):
+def jacobi_start_row(inverse, b, x):
     """x = damped D^-1 b: a Jacobi step from zero."""
+    for i in range(1, x.size - 1):
+        x[i] = DAMPING * inverse[i] * b[i]
+
+
+@compiled
+def descend(diagonal, inverse, right, below, b, x, coarse):
+    """x = a Jacobi step from zero, coarse = its residual b - A x summed over 2 x 2 pixels; in one sweep over the rows."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
+    product = np.empty(width, np.float32)
+    total = np.zeros(width + 1, np.float32)
+    jacobi_start_row(inverse[1], b[1], x[1])
     for y in range(1, height + 1):
-        b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
+        if y < height:
+            jacobi_start_row(inverse[y + 1], b[y + 1], x[y + 1])
+        apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], product)
+        b_row = b[y, 1 : width + 1]
+        if y % 2 == 1:
+            total[:width] = 0
         for i in range(width):
-            x_row[i] = DAMPING * i_row[i] * b_row[i]
+            total[i] += b_row[i] - product[i]
+        if y % 2 == 0 or y == height:
+            line = coarse[(y + 1) // 2]
+            for i in range(coarse.shape[1] - 2):
+                line[i + 1] = total[2 * i] + total[2 * i + 1]
 
 
 @compiled
-def restrict(diagonal, right, below, b, x, coarse):
-    """coarse = the residual b - A x, summed over 2 x 2 pixels."""
+def prolong_row(coarse, x):
+    """Add the coarse correction to both pixels of each pair; the last one may stand alone."""
+    width = x.size - 2
+    for i in range(width // 2):
+        x[2 * i + 1] += coarse[i + 1]
+        x[2 * i + 2] += coarse[i + 1]
+    if width % 2:
+        x[width] += coarse[width // 2 + 1]
+
+
+@compiled
+def ascend(diagonal, inverse, right, below, b, x, coarse, out):
+    """Add the coarse correction to x, and out = a Jacobi step from there; in one sweep.  Returns <b, out>."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
-    for yc in range(1, coarse.shape[0] - 1):
-        residual = np.zeros(width + 1, np.float32)
-        total = np.zeros(width + 1, np.float32)
-        for y in range(2 * yc - 1, min(2 * yc, height) + 1):
-            apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], residual[:width])
-            b_row = b[y, 1 : width + 1]
-            for i in range(width):
-                total[i] += b_row[i] - residual[i]
-        for xc in range(coarse.shape[1] - 2):
-            coarse[yc, xc + 1] = total[2 * xc] + total[2 * xc + 1]
-
-
-@compiled
-def prolong(coarse, x):
-    """Add the coarse correction to each of its 2 x 2 pixels."""
-    height, width = x.shape[0] - 2, x.shape[1] - 2
+    dot = 0.0
+    prolong_row(coarse[1], x[1])
     for y in range(1, height + 1):
-        line = coarse[(y + 1) // 2]
-        for i in range(1, width + 1):
-            x[y, i] += line[(i + 1) // 2]
-
-
-@compiled
-def jacobi(diagonal, inverse, right, below, b, x, out, dots):
-    """out = x + damped D^-1 (b - A x), and <b, out> row by row."""
-    height, width = b.shape[0] - 2, b.shape[1] - 2
-    for y in range(1, height + 1):
+        if y < height:
+            prolong_row(coarse[(y + 2) // 2], x[y + 1])
         result = out[y, 1 : width + 1]
         apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
         b_row, i_row, x_row = b[y, 1 : width + 1], inverse[y, 1 : width + 1], x[y, 1 : width + 1]
         for i in range(width):
             result[i] = x_row[i] + DAMPING * i_row[i] * (b_row[i] - result[i])
-        dots[y - 1] = dot_row(b_row, result)
+        dot += dot_row(b_row, result)
+    return dot
 
 
 @compiled
@@ -103,36 +112,36 @@ def dot_row(a, b):
 
 
 @compiled
-def apply(diagonal, right, below, x, out, dots):
-    """out = A x, and <x, out> row by row."""
-    height, width = x.shape[0] - 2, x.shape[1] - 2
+def turn_row(beta, z, p):
+    """p = z + beta p."""
+    for i in range(p.size):
+        p[i] = z[i] + beta * p[i]
+
+
+@compiled
+def turn_and_apply(beta, z, p, diagonal, right, below, q):
+    """p = z + beta p and q = A p, in one sweep.  Returns <p, q>."""
+    height, width = p.shape[0] - 2, p.shape[1] - 2
+    dot = 0.0
+    turn_row(beta, z[1], p[1])
     for y in range(1, height + 1):
-        result = out[y, 1 : width + 1]
-        apply_row(diagonal[y], right[y], below[y - 1], below[y], x[y - 1], x[y], x[y + 1], result)
-        dots[y - 1] = dot_row(x[y, 1 : width + 1], result)
+        if y < height:
+            turn_row(beta, z[y + 1], p[y + 1])
+        result = q[y, 1 : width + 1]
+        apply_row(diagonal[y], right[y], below[y - 1], below[y], p[y - 1], p[y], p[y + 1], result)
+        dot += dot_row(p[y, 1 : width + 1], result)
+    return dot
 
 
 @compiled
 def step(a, p, q, x, r):
     """x += a p and r -= a q."""
-    height, width = x.shape[0] - 2, x.shape[1] - 2
-    for y in range(1, height + 1):
-        x_row, r_row = x[y, 1 : width + 1], r[y, 1 : width + 1]
-        p_row, q_row = p[y, 1 : width + 1], q[y, 1 : width + 1]
-        for i in range(width):
+    for y in range(1, x.shape[0] - 1):
+        x_row, r_row, p_row, q_row = x[y], r[y], p[y], q[y]
+        for i in range(x_row.size):
             x_row[i] += a * p_row[i]
-        for i in range(width):
+        for i in range(x_row.size):
             r_row[i] -= a * q_row[i]
-
-
-@compiled
-def direction(beta, z, p):
-    """p = z + beta p."""
-    height, width = p.shape[0] - 2, p.shape[1] - 2
-    for y in range(1, height + 1):
-        z_row, p_row = z[y, 1 : width + 1], p[y, 1 : width + 1]
-        for i in range(width):
-            p_row[i] = z_row[i] + beta * p_row[i]
 
 
 @compiled
@@ -170,45 +179,42 @@ def set_up(table, data, right, below, diagonal, inverse):
 
 
 @compiled
-def v_cycle(table, diagonal, inverse, right, below, b, x, z, dots):
+def v_cycle(table, diagonal, inverse, right, below, b, x, z):
     """z = the multigrid approximation of A^-1 b; the finest level of `b` is given.  Returns <b, z>."""
     last = len(table) - 1
     for k in range(last):
         d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
-        jacobi_start(i, level(b, table, k), level(x, table, k))
-        restrict(d, r, w, level(b, table, k), level(x, table, k), level(b, table, k + 1))
-    level(z, table, last)[1, 1] = level(inverse, table, last)[1, 1] * level(b, table, last)[1, 1]
+        descend(d, i, r, w, level(b, table, k), level(x, table, k), level(b, table, k + 1))
+    bottom = level(z, table, last)
+    bottom[1, 1] = level(inverse, table, last)[1, 1] * level(b, table, last)[1, 1]
+    dot = float(bottom[1, 1]) * float(level(b, table, last)[1, 1])
     for k in range(last - 1, -1, -1):
         d, i, r, w = level(diagonal, table, k), level(inverse, table, k), level(right, table, k), level(below, table, k)
-        prolong(level(z, table, k + 1), level(x, table, k))
-        jacobi(d, i, r, w, level(b, table, k), level(x, table, k), level(z, table, k), dots)
-    if last == 0:
-        return float(b[4]) * float(z[4])  # a single pixel
-    return dots[: table[0, 0]].sum()
+        dot = ascend(d, i, r, w, level(b, table, k), level(x, table, k), level(z, table, k + 1), level(z, table, k))
+    return dot
 
 
 @compiled
-def conjugate_gradients(table, diagonal, inverse, right, below, r, work, z, p, q, dots, tolerance, most, solution):
+def conjugate_gradients(table, diagonal, inverse, right, below, r, work, z, p, q, tolerance, most, solution):
     """Solve A solution = r by preconditioned conjugate gradients from zero; returns the number of iterations.
 
     `r` (all levels) holds the right-hand side on its finest level and becomes the residual.  It has converged when
     the residual, in the preconditioner's norm, has fallen by `tolerance`.
     """
-    height = table[0, 0]
     d, e, s = level(diagonal, table, 0), level(right, table, 0), level(below, table, 0)
     r_0, z_0 = level(r, table, 0), level(z, table, 0)
-    rz = v_cycle(table, diagonal, inverse, right, below, r, work, z, dots)
+    solution[:] = 0
+    p[:] = 0
+    rz = v_cycle(table, diagonal, inverse, right, below, r, work, z)
     goal = rz * tolerance * tolerance
-    p[:] = z_0
+    beta = 0.0
     for iteration in range(most):
         if not rz > goal:  # also where rz is 0 or not a number
             return iteration
-        apply(d, e, s, p, q, dots)
-        curvature = dots[:height].sum()
+        curvature = turn_and_apply(np.float32(beta), z_0, p, d, e, s, q)
         if not curvature > 0:
             return iteration
         step(np.float32(rz / curvature), p, q, solution, r_0)
-        rz_new = v_cycle(table, diagonal, inverse, right, below, r, work, z, dots)
-        direction(np.float32(rz_new / rz), z_0, p)
-        rz = rz_new
+        rz_new = v_cycle(table, diagonal, inverse, right, below, r, work, z)
+        beta, rz = rz_new / rz, rz_new
     return most

@@ -167,16 +167,14 @@ class _Solver:
         self.data, self.right, self.below, self.diagonal, self.inverse = (np.zeros(size, np.float32) for _ in range(5))
         self.r, self.work, self.z = (np.zeros(size, np.float32) for _ in range(3))
         self.p, self.q, self.x = (np.zeros((height + 2, width + 2), np.float32) for _ in range(3))
-        self.dots = np.zeros(height)
 
     def solve(self, w: Field, term: DataTerm, alpha: np.float32, reweight: bool) -> tuple[Field, int]:
         fine = [multigrid.level(flat, self.table, 0) for flat in (self.data, self.right, self.below, self.r)]
         smoothness.assemble(w, term.diagonal, term.rhs, alpha, reweight, *fine)
         multigrid.set_up(self.table, self.data, self.right, self.below, self.diagonal, self.inverse)
-        self.x[:] = 0
         iterations = multigrid.conjugate_gradients(
             self.table, self.diagonal, self.inverse, self.right, self.below, self.r, self.work, self.z,
-            self.p, self.q, self.dots, INNER_TOLERANCE, INNER_MOST, self.x,
+            self.p, self.q, INNER_TOLERANCE, INNER_MOST, self.x,
         )  # fmt: skip
         return self.x[1:-1, 1:-1], iterations
 
