@@ -15,7 +15,6 @@ TILE_ROWS, TILE_COLUMNS = 4, 512
 
 # Rows of the table S that every function uses alike; fields of views and scales come after them.
 SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
-EVEN, ODD = False, True
 
 @compiled
 def new_table(rows, width, radius):
@@ -43,14 +42,15 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
     `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs one
     derivative only.
     """
-    row.filter_columns(warped, y, x0, n, even, EVEN, S, PAD_S)
-    if kind == COLUMN:
-        row.filter_along(S, PAD_S, even, SMOOTH, n)
+    if kind == ROW:
+        row.smooth_padded(warped, y, x0, n, even, S, PAD_S)
     else:
-        row.filter_along_both(S, PAD_S, even, odd, SMOOTH, DX, n)
-    if kind != ROW:
-        row.filter_columns(warped, y, x0, n, odd, ODD, S, PAD_D)
-        row.filter_along(S, PAD_D, even, DY, n)
+        row.smooth_and_derive_padded(warped, y, x0, n, even, odd, S, PAD_S, PAD_D)
+        row.smooth_along(S, PAD_D, even, DY, n)
+    if kind == COLUMN:
+        row.smooth_along(S, PAD_S, even, SMOOTH, n)
+    else:
+        row.smooth_and_derive_along(S, PAD_S, even, odd, SMOOTH, DX, n)
     row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
     if kind == ROW:
         row.axis_gradients(S, CX, DX, reference[1], y, x0, g, G, n)
@@ -65,8 +65,8 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
 @compiled
 def smooth_row(image, y, x0, n, even, S, out):
     """S[out] = row y of the image smoothed in both directions."""
-    row.filter_columns(image, y, x0, n, even, EVEN, S, PAD_S)
-    row.filter_along(S, PAD_S, even, out, n)
+    row.smooth_padded(image, y, x0, n, even, S, PAD_S)
+    row.smooth_along(S, PAD_S, even, out, n)
 
 
 @compiled
@@ -144,8 +144,7 @@ def weighted_term(
                     g, G, blurred_g2 = dI + count, dI + 2 * count, dI + 3 * count
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                     linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
-                    row.add_square(S, dI, sum_dI2 + r, n)
-                    row.add_square(S, g, sum_g2 + r, n)
+                    row.add_squares(S, dI, sum_dI2 + r, g, sum_g2 + r, n)
                     if use_scale[q]:
                         smooth_row(g2[k], y, x0, n, even, S, blurred_g2)
                     if not use_gradient:
@@ -165,11 +164,7 @@ def weighted_term(
                         row.noise_over_gradient(S, N2 + k, bound, noises[q], n)
                 make_monotone(S, N2, tops, rings, sectors, n)
                 for k in range(T):
-                    row.weigh(S, g + k, N2 + k, weights, p, n)
-                    if reweight:
-                        row.accumulate(S, dI + k, g + k, N2 + k, D, b, n)
-                    else:
-                        row.accumulate_plain(S, dI + k, g + k, N2 + k, D, b, n)
+                    row.accumulate_weighted(S, dI + k, g + k, N2 + k, D, b, weights, p, reweight, n)
             Z = np.float32(count)  # so that the weights of a pixel sum to T Q
             row.store_ratio(S, D, Z, weights, diagonal, y, x0, n)
             row.store_ratio(S, b, Z, weights, rhs, y, x0, n)
@@ -180,9 +175,8 @@ def weighted_term(
 def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
     """Data term with all weights 1."""
     height, width = w.shape
-    dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
-    S = new_table(FREE + 6, width, taps.max() - 1)
-    row.fill(S, ones, 1, S.shape[1])
+    dI, g, G, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
+    S = new_table(FREE + 5, width, taps.max() - 1)
     for tile in range(chunk, tile_count(height, width), chunks):
         y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
@@ -195,10 +189,7 @@ def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens
                 for q in range(taps.size):
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                     linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
-                    if reweight:
-                        row.accumulate(S, dI, g, ones, D, b, n)
-                    else:
-                        row.accumulate_plain(S, dI, g, ones, D, b, n)
+                    row.accumulate(S, dI, g, D, b, reweight, n)
             row.store(S, D, diagonal, y, x0, n)
             row.store(S, b, rhs, y, x0, n)
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from gradcon import model
-from gradcon.engines._cpu_data import EVEN, FREE, ODD, PAD_D, PAD_S, smooth_row
-from gradcon.engines._cpu_rows import compiled, filter_along, filter_along_both, filter_columns
+from gradcon.engines._cpu_data import FREE, PAD_D, PAD_S, smooth_row
+from gradcon.engines._cpu_rows import compiled, smooth_along, smooth_and_derive_along, smooth_and_derive_padded
 
 local_variance = compiled(model.local_variance)
 
@@ -28,10 +28,9 @@ def reference_fields(image, even, odd, out):
     radius = even.size - 1
     S = np.empty((FREE + 3, width + 2 * radius), np.float32)
     for y in range(height):
-        filter_columns(image, y, 0, width, even, EVEN, S, PAD_S)
-        filter_columns(image, y, 0, width, odd, ODD, S, PAD_D)
-        filter_along_both(S, PAD_S, even, odd, FREE, FREE + 1, width)
-        filter_along(S, PAD_D, even, FREE + 2, width)
+        smooth_and_derive_padded(image, y, 0, width, even, odd, S, PAD_S, PAD_D)
+        smooth_and_derive_along(S, PAD_S, even, odd, FREE, FREE + 1, width)
+        smooth_along(S, PAD_D, even, FREE + 2, width)
         for i in range(3):
             for x in range(width):
                 out[i, y, x] = S[FREE + i, x]

@@ -2,8 +2,7 @@
 
 Its registers are the rows of one table S, named by number; every function reads some rows and writes others over the
 first n columns.  Loops run along x over bare rows of memory (`row`), which is what compiles to plain vector
-instructions: sliced arrays would count references at every call, which costs more than the arithmetic.  A loop may
-touch few rows only (each one written must be shown not to overlap the others), which is why some loops are split.
+instructions: sliced arrays would count references at every call, which costs more than the arithmetic.
 
 Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the accumulating row.
 """
@@ -11,7 +10,7 @@ Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the 
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -19,13 +18,14 @@ from numba.np.arrayobj import make_array
 
 from gradcon import model
 
+# A vectorised loop first shows that the rows it writes overlap no others; allow it more comparisons than by default.
+binding.set_option("gradcon", "-runtime-memory-check-threshold=64")
 # No assumption that values are finite: the flags only allow reordering, fusing and reciprocals.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
 OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
 PAIRS = 3
 
 compiled = njit(**OPTIONS)
-inlined = njit(forceinline=True, **OPTIONS)
 
 along = compiled(model.along)
 mean_gradient = compiled(model.mean_gradient)
@@ -59,86 +59,90 @@ def address(typing_context, array, i, x):
     return types.CPointer(array.dtype)(array, types.intp, types.intp), generate
 
 
-@inlined
+@compiled
 def row(array, i, x, n):
     """array[i, x : x + n] as bare memory: nobody checks bounds, and the array must outlive it."""
     return carray(address(array, i, x), (n,))
 
 
-@inlined
-def add_even(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
-    for x in range(out.size):
-        out[x] += t0 * (a0[x] + b0[x]) + t1 * (a1[x] + b1[x]) + t2 * (a2[x] + b2[x])
-
-
-@inlined
-def add_odd(out, t0, t1, t2, a0, b0, a1, b1, a2, b2):
-    for x in range(out.size):
-        out[x] += t0 * (b0[x] - a0[x]) + t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x])
+# The loops of the filters stand in functions of their own: compiled alone, where all rows are strangers to each other,
+# they become vector code, which they would not where the compiler sees that several rows come from one table.
 
 
 @compiled
-def filter_rows(image, y, x0, n, taps, odd, S, out, at):
-    """S[out, at:] = row y, columns x0 to x0 + n, of the image filtered across rows; borders are repeated.
+def start(centre, tap, out):
+    for x in range(out.size):
+        out[x] = tap * centre[x]
 
-    `odd` says that the taps are odd, else they are even.
-    """
+
+@compiled
+def add_even(t0, t1, t2, a0, a1, a2, b0, b1, b2, out):
+    for x in range(out.size):
+        out[x] += t0 * (b0[x] + a0[x]) + t1 * (b1[x] + a1[x]) + t2 * (b2[x] + a2[x])
+
+
+@compiled
+def add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, even, odd):
+    for x in range(even.size):
+        l0, l1, l2, h0, h1, h2 = a0[x], a1[x], a2[x], b0[x], b1[x], b2[x]
+        even[x] += e0 * (h0 + l0) + e1 * (h1 + l1) + e2 * (h2 + l2)
+        odd[x] += o0 * (h0 - l0) + o1 * (h1 - l1) + o2 * (h2 - l2)
+
+
+@compiled
+def smooth_across(image, y, x0, n, even, S, out, at):
+    """S[out, at:] = row y, columns x0 to x0 + n, of the image smoothed across rows; borders are repeated."""
     last = image.shape[0] - 1
-    result, centre = row(S, out, at, n), row(image, y, x0, n)
-    tap = taps[0]
-    for x in range(n):
-        result[x] = tap * centre[x]
-    for k in range(1, taps.size, PAIRS):
-        t0, t1, t2 = taps[k], taps[k + 1], taps[k + 2]
+    out_ = row(S, out, at, n)
+    start(row(image, y, x0, n), even[0], out_)
+    for k in range(1, even.size, PAIRS):
         a0, b0 = row(image, max(y - k, 0), x0, n), row(image, min(y + k, last), x0, n)
         a1, b1 = row(image, max(y - k - 1, 0), x0, n), row(image, min(y + k + 1, last), x0, n)
         a2, b2 = row(image, max(y - k - 2, 0), x0, n), row(image, min(y + k + 2, last), x0, n)
-        if odd:
-            add_odd(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
-        else:
-            add_even(result, t0, t1, t2, a0, b0, a1, b1, a2, b2)
-
-
-@inlined
-def add_along(out, t0, t1, t2, a, b):
-    """Three pairs along one row: a[x + 2], a[x + 1], a[x] with b[x], b[x + 1], b[x + 2]."""
-    for x in range(out.size):
-        out[x] += t0 * (b[x] + a[x + 2]) + t1 * (b[x + 1] + a[x + 1]) + t2 * (b[x + 2] + a[x])
-
-
-@inlined
-def add_along_both(out_e, out_o, e0, e1, e2, o0, o1, o2, a, b):
-    for x in range(out_e.size):
-        a0, a1, a2, b0, b1, b2 = a[x + 2], a[x + 1], a[x], b[x], b[x + 1], b[x + 2]
-        out_e[x] += e0 * (b0 + a0) + e1 * (b1 + a1) + e2 * (b2 + a2)
-        out_o[x] += o0 * (b0 - a0) + o1 * (b1 - a1) + o2 * (b2 - a2)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_)
 
 
 @compiled
-def filter_along(S, padded, taps, out, n):
-    """S[out] = row `padded`, which has a radius of columns more on either side, smoothed along itself."""
-    radius = taps.size - 1
-    result, centre = row(S, out, 0, n), row(S, padded, radius, n)
-    tap = taps[0]
-    for x in range(n):
-        result[x] = tap * centre[x]
-    for k in range(1, taps.size, PAIRS):
-        a, b = row(S, padded, radius - k - 2, n + 2), row(S, padded, radius + k, n + 2)
-        add_along(result, taps[k], taps[k + 1], taps[k + 2], a, b)
-
-
-@compiled
-def filter_along_both(S, padded, even, odd, smooth, derived, n):
-    """S[smooth], S[derived] = row `padded` smoothed and derived along itself."""
-    radius = even.size - 1
-    smooth_, derived_, centre = row(S, smooth, 0, n), row(S, derived, 0, n), row(S, padded, radius, n)
-    tap = even[0]
-    for x in range(n):
-        smooth_[x] = tap * centre[x]
-        derived_[x] = model.ZERO
+def smooth_and_derive_across(image, y, x0, n, even, odd, S, smooth, derived, at):
+    """The same, and S[derived, at:] = the derivative across rows."""
+    last = image.shape[0] - 1
+    s_, d_ = row(S, smooth, at, n), row(S, derived, at, n)
+    start(row(image, y, x0, n), even[0], s_)
+    start(row(image, y, x0, n), odd[0], d_)
     for k in range(1, even.size, PAIRS):
-        a, b = row(S, padded, radius - k - 2, n + 2), row(S, padded, radius + k, n + 2)
-        add_along_both(smooth_, derived_, even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2], a, b)
+        a0, b0 = row(image, max(y - k, 0), x0, n), row(image, min(y + k, last), x0, n)
+        a1, b1 = row(image, max(y - k - 1, 0), x0, n), row(image, min(y + k + 1, last), x0, n)
+        a2, b2 = row(image, max(y - k - 2, 0), x0, n), row(image, min(y + k + 2, last), x0, n)
+        e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
+        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_)
+
+
+@compiled
+def smooth_along(S, padded, even, out, n):
+    """S[out] = row `padded`, which has a radius of columns more on either side, smoothed along itself."""
+    radius = even.size - 1
+    out_ = row(S, out, 0, n)
+    start(row(S, padded, radius, n), even[0], out_)
+    for k in range(1, even.size, PAIRS):
+        a0, b0 = row(S, padded, radius - k, n), row(S, padded, radius + k, n)
+        a1, b1 = row(S, padded, radius - k - 1, n), row(S, padded, radius + k + 1, n)
+        a2, b2 = row(S, padded, radius - k - 2, n), row(S, padded, radius + k + 2, n)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_)
+
+
+@compiled
+def smooth_and_derive_along(S, padded, even, odd, smooth, derived, n):
+    """The same, and S[derived] = its derivative."""
+    radius = even.size - 1
+    s_, d_ = row(S, smooth, 0, n), row(S, derived, 0, n)
+    start(row(S, padded, radius, n), even[0], s_)
+    start(row(S, padded, radius, n), odd[0], d_)
+    for k in range(1, even.size, PAIRS):
+        a0, b0 = row(S, padded, radius - k, n), row(S, padded, radius + k, n)
+        a1, b1 = row(S, padded, radius - k - 1, n), row(S, padded, radius + k + 1, n)
+        a2, b2 = row(S, padded, radius - k - 2, n), row(S, padded, radius + k + 2, n)
+        e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
+        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_)
 
 
 @compiled
@@ -152,13 +156,28 @@ def repeat_borders(S, padded, left, right, n):
 
 
 @compiled
-def filter_columns(image, y, x0, n, taps, odd, S, padded):
-    """As `filter_rows` into row `padded`, with the radius of columns on either side that `filter_along` needs."""
-    radius = taps.size - 1
-    xa, xb = max(x0 - radius, 0), min(x0 + n + radius, image.shape[1])
-    left, right = radius - (x0 - xa), radius - (xb - x0 - n)
-    filter_rows(image, y, xa, xb - xa, taps, odd, S, padded, left)
+def window(x0, n, radius, width):
+    """The columns that a filter of `radius` needs for x0 to x0 + n: the first, how many, and how many are missing."""
+    xa, xb = max(x0 - radius, 0), min(x0 + n + radius, width)
+    return xa, xb - xa, radius - (x0 - xa), radius - (xb - x0 - n)
+
+
+@compiled
+def smooth_padded(image, y, x0, n, even, S, padded):
+    """As `smooth_across` into row `padded`, with the radius of columns on either side that the filters along need."""
+    radius = even.size - 1
+    xa, count, left, right = window(x0, n, radius, image.shape[1])
+    smooth_across(image, y, xa, count, even, S, padded, left)
     repeat_borders(S, padded, left, right, n + 2 * radius)
+
+
+@compiled
+def smooth_and_derive_padded(image, y, x0, n, even, odd, S, padded_s, padded_d):
+    radius = even.size - 1
+    xa, count, left, right = window(x0, n, radius, image.shape[1])
+    smooth_and_derive_across(image, y, xa, count, even, odd, S, padded_s, padded_d, left)
+    repeat_borders(S, padded_s, left, right, n + 2 * radius)
+    repeat_borders(S, padded_d, left, right, n + 2 * radius)
 
 
 @compiled
@@ -218,10 +237,11 @@ def add_absolute(S, a, total, n):
 
 
 @compiled
-def add_square(S, a, total, n):
-    a_, total_ = row(S, a, 0, n), row(S, total, 0, n)
+def add_squares(S, a, total_a, b, total_b, n):
+    a_, b_, total_a_, total_b_ = row(S, a, 0, n), row(S, b, 0, n), row(S, total_a, 0, n), row(S, total_b, 0, n)
     for x in range(n):
-        total_[x] += a_[x] * a_[x]
+        total_a_[x] += a_[x] * a_[x]
+        total_b_[x] += b_[x] * b_[x]
 
 
 @compiled
@@ -290,33 +310,25 @@ def raise_to(S, a, other, n):
 
 
 @compiled
-def weigh(S, g, N2, weights, precision, n):
-    """Add up weights and information; N^2 becomes the weight 1 / N^2."""
-    g_, N2_, weights_, precision_ = row(S, g, 0, n), row(S, N2, 0, n), row(S, weights, 0, n), row(S, precision, 0, n)
+def accumulate_weighted(S, dI, g, N2, diagonal, rhs, weights, precision, reweight, n):
+    """Add R g^2 / N^2 to the diagonal, -R g dI / N^2 to the right-hand side, 1 / N^2 to the weights, and information."""
+    dI_, g_, N2_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, N2, 0, n)
+    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
+    weights_, precision_ = row(S, weights, 0, n), row(S, precision, 0, n)
     for x in range(n):
-        precision_[x] += information(g_[x], N2_[x])
+        R = data_reweight(dI_[x]) if reweight else model.ONE  # decided once, outside the compiled loop
         weight = model.ONE / N2_[x]
         weights_[x] += weight
-        N2_[x] = weight
+        precision_[x] += information(g_[x], N2_[x])
+        diagonal_[x] += weight * R * g_[x] * g_[x]
+        rhs_[x] -= weight * R * g_[x] * dI_[x]
 
 
 @compiled
-def accumulate(S, dI, g, weight, diagonal, rhs, n):
-    """Add W R g^2 to the diagonal and -W R g dI to the right-hand side."""
-    dI_, g_, weight_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, weight, 0, n)
-    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
+def accumulate(S, dI, g, diagonal, rhs, reweight, n):
+    """The same with all weights 1."""
+    dI_, g_, diagonal_, rhs_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, diagonal, 0, n), row(S, rhs, 0, n)
     for x in range(n):
-        weighted = weight_[x] * data_reweight(dI_[x]) * g_[x]
-        diagonal_[x] += weighted * g_[x]
-        rhs_[x] -= weighted * dI_[x]
-
-
-@compiled
-def accumulate_plain(S, dI, g, weight, diagonal, rhs, n):
-    """The same with R = 1, for the first solve."""
-    dI_, g_, weight_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, weight, 0, n)
-    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
-    for x in range(n):
-        weighted = weight_[x] * g_[x]
-        diagonal_[x] += weighted * g_[x]
-        rhs_[x] -= weighted * dI_[x]
+        R = data_reweight(dI_[x]) if reweight else model.ONE
+        diagonal_[x] += R * g_[x] * g_[x]
+        rhs_[x] -= R * g_[x] * dI_[x]
