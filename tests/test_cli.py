@@ -127,9 +127,7 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
     written = []
     for threads in ("1", "2"):
         out = tmp_path / threads
-        done = run(
-            "estimate", scene, "--out", out, "--solves", 8, env={**os.environ, "NUMBA_NUM_THREADS": threads}
-        )
+        done = run("estimate", scene, "--out", out, "--solves", 8, env={**os.environ, "NUMBA_NUM_THREADS": threads})
         assert done.returncode == 0, done.stderr
         written.append((out / "disparity.pfm").read_bytes() + (out / "confidence.pfm").read_bytes())
     assert written[0] == written[1]

@@ -57,7 +57,11 @@ def test_warp_agrees(scene):
 @pytest.mark.parametrize(
     ("method", "scales", "without"),
     [
-        ("gcm", 3, None), ("gcm", 1, None), ("gcm", 3, "scale"), ("gcm", 3, "gradient"), ("gcm", 5, None),
+        ("gcm", 3, None),
+        ("gcm", 1, None),
+        ("gcm", 3, "scale"),
+        ("gcm", 3, "gradient"),
+        ("gcm", 5, None),
         ("naive", 2, None),
     ],
 )

@@ -54,7 +54,8 @@ def test_large_disparities_need_the_sliding_window():
 
 def test_both_engines_end_in_the_same_place():
     scene = synth.render("sphere", (72, 80), grid=5)
-    for options in (Options(solves=15), Options(method="coarse-to-fine", solves=15), Options(solves=8, without="scale")):
+    choices = Options(solves=15), Options(method="coarse-to-fine", solves=15), Options(solves=8, without="scale")
+    for options in choices:
         a, b = (estimate(scene, options, engine=engine) for engine in ("cpu", "reference"))
         assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
         assert np.sqrt(np.mean((a.disparity - b.disparity) ** 2)) < 0.01
@@ -197,8 +198,8 @@ def test_odd_images_give_a_finite_result(image, method, engine):
 @pytest.mark.parametrize(
     "options",
     [
-        {"alpha": 0}, {"alpha": -1}, {"alpha": float("nan")}, {"alpha": "big"}, {"epsilon": 0}, {"epsilon": float("inf")},
-        {"solves": 0}, {"solves": 2.5}, {"scales": 0}, {"scales": 99}, {"method": "gmc"},
+        {"alpha": 0}, {"alpha": -1}, {"alpha": float("nan")}, {"alpha": "big"}, {"epsilon": 0},
+        {"epsilon": float("inf")}, {"solves": 0}, {"solves": 2.5}, {"scales": 0}, {"scales": 99}, {"method": "gmc"},
     ],
 )  # fmt: skip
 def test_options_refuse_nonsense_by_field(options):

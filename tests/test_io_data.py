@@ -33,11 +33,7 @@ def misfit(scene, k, sign):
 
 
 def assert_sign(scene):
-    ends = {
-        int(k)
-        for axis in (0, 1)
-        for k in (scene.baselines[:, axis].argmin(), scene.baselines[:, axis].argmax())
-    }
+    ends = {int(k) for axis in (0, 1) for k in (scene.baselines[:, axis].argmin(), scene.baselines[:, axis].argmax())}
     for k in ends:  # the outermost views, where it matters most; `dots` is noisy by design and comes to 0.77
         assert misfit(scene, k, +1) < 0.9 * misfit(scene, k, -1), scene.target_names[k]
 

@@ -180,9 +180,7 @@ def test_parameters_round_trip(values):
     assert parse_parameters(format_parameters(values)) == values
 
 
-LINES = st.sampled_from(
-    [*format_parameters(WHOLE).split("\n"), "[meta]", "fstop = x", " more", "=", "a:b", "[", "#"]
-)
+LINES = st.sampled_from([*format_parameters(WHOLE).split("\n"), "[meta]", "fstop = x", " more", "=", "a:b", "[", "#"])
 
 
 @given(st.text() | st.lists(LINES | st.text(max_size=12), max_size=24).map("\n".join))

@@ -58,13 +58,9 @@ def png_bytes(array, colour, interlaced=False):
     data = b"".join(filtered([list(row.tobytes()) for row in part], step) for part in passes if part.size)
 
     def chunk(kind, content):
-        return (
-            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-        )
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
-    head = struct.pack(
-        ">IIBBBBB", array.shape[1], array.shape[0], 8 * array.itemsize, colour, 0, 0, interlaced
-    )
+    head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 8 * array.itemsize, colour, 0, 0, interlaced)
     half = len(packed := zlib.compress(data)) // 2  # two IDAT chunks, and one that says nothing to us
     return b"".join(
         [
@@ -159,11 +155,7 @@ def test_tiff_planes_alpha_palette_tiles(tmp_path):
 @pytest.mark.parametrize("size", [(40, 60, 3), (300, 200, 3), (33, 20)])
 @pytest.mark.parametrize("smooth", [True, False])
 def test_tiff_by_lzw(tmp_path, size, smooth):
-    array = (
-        noise(size)
-        if not smooth
-        else np.broadcast_to(np.arange(size[1])[:, None], (*size[:2], 3)).astype("u1")
-    )
+    array = noise(size) if not smooth else np.broadcast_to(np.arange(size[1])[:, None], (*size[:2], 3)).astype("u1")
     path = saved(tmp_path, array, "a.tif", compression="tiff_lzw")
     np.testing.assert_array_equal(read_image(path), array)
 

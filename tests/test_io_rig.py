@@ -41,9 +41,7 @@ def cameras():
 
 def test_baselines_are_relative_to_the_reference(tmp_path):
     pictures = images()
-    write_rig(
-        tmp_path, pictures, [(1, 2), (3, 2), (1, 1.5)], reference="a.png", ground_truth=TRUTH, name="my rig"
-    )
+    write_rig(tmp_path, pictures, [(1, 2), (3, 2), (1, 1.5)], reference="a.png", ground_truth=TRUTH, name="my rig")
     for path in (tmp_path, tmp_path / "rig.toml"):
         scene = open_scene(path)
         assert (scene.name, scene.reference_name, scene.target_names) == (
@@ -174,9 +172,7 @@ def test_write_refuses(tmp_path):
         lambda: write_rig(tmp_path / "n", pictures, [(0, 0), (1, 0)], reference="c.png"),
         lambda: write_rig(tmp_path / "n", pictures, [(0, 0), (np.nan, 0)], reference="a.png"),
         lambda: write_rig(tmp_path / "n", {**pictures, "../x.png": TRUTH}, [(0, 0)] * 3, reference="a.png"),
-        lambda: write_rig(
-            tmp_path / "n", {"a.png": TRUTH, "b.png": TRUTH}, [(0, 0), (1, 0)], reference="a.png"
-        ),
+        lambda: write_rig(tmp_path / "n", {"a.png": TRUTH, "b.png": TRUTH}, [(0, 0), (1, 0)], reference="a.png"),
     ):
         with pytest.raises(InputError):
             bad()
@@ -199,9 +195,7 @@ def test_valid_rigs_round_trip(tmp_path_factory, places, name):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gradcon.io.rig.write_files", capture)
         try:
-            write_rig(
-                folder, dict.fromkeys(places, pixels), list(places.values()), reference=reference, name=name
-            )
+            write_rig(folder, dict.fromkeys(places, pixels), list(places.values()), reference=reference, name=name)
         except InputError:  # a name that no rig may hold
             return
     listing = parse_rig(found[0], folder / "rig.toml")
@@ -214,9 +208,7 @@ VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=4).map(lambda parts: f"[{', '.join(parts)}]"),
     max_leaves=12,
 )
-FIELD = st.sampled_from(
-    ["name", "reference", "ground_truth", "K", "views", "image", "baseline", "R", "t", "x"]
-)
+FIELD = st.sampled_from(["name", "reference", "ground_truth", "K", "views", "image", "baseline", "R", "t", "x"])
 LINE = st.tuples(FIELD, VALUE).map(" = ".join) | st.sampled_from(["[[views]]", "[views]", 'image = "b.png"'])
 
 

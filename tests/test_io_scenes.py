@@ -18,11 +18,7 @@ def put(folder, *names, height=6, width=8):
     folder.mkdir(exist_ok=True)
     for k, name in enumerate(names):
         image = np.random.default_rng(k).integers(0, 256, (height, width), dtype=np.uint8)
-        content = (
-            png.encode(image)
-            if name.endswith(".png")
-            else b"P5 %d %d 255\n" % (width, height) + image.tobytes()
-        )
+        content = png.encode(image) if name.endswith(".png") else b"P5 %d %d 255\n" % (width, height) + image.tobytes()
         (folder / name).write_bytes(content)
     return folder
 
@@ -30,9 +26,7 @@ def put(folder, *names, height=6, width=8):
 def put_map(folder, name, height=6, width=8, value=120):
     grey = np.full((height, width), value, np.uint8)
     grey[0, 0] = 0
-    content = (
-        png.encode(grey) if name.endswith(".png") else b"P5 %d %d 255\n" % (width, height) + grey.tobytes()
-    )
+    content = png.encode(grey) if name.endswith(".png") else b"P5 %d %d 255\n" % (width, height) + grey.tobytes()
     (folder / name).write_bytes(content)
 
 

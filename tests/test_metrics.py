@@ -60,9 +60,7 @@ def test_a_non_finite_estimate_is_bad_and_its_rmse_infinite(bad: float) -> None:
 def test_the_border_counts_in_rmse_only() -> None:
     truth = np.zeros((40, 50))
     estimate = truth.copy()
-    estimate[14, 20] = estimate[20, 35] = estimate[25, 20] = estimate[20, 14] = (
-        3.0  # just outside, a side each
-    )
+    estimate[14, 20] = estimate[20, 35] = estimate[25, 20] = estimate[20, 14] = 3.0  # just outside, a side each
     found = evaluate(estimate, truth)
     assert found["rmse"] == pytest.approx(math.sqrt(4 * 9 / 2000))
     assert found["rmse_inner"] == found["badpix_001"] == 0

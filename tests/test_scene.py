@@ -150,9 +150,7 @@ def test_light_field_convention() -> None:
     found = Scene.from_lightfield(views)
     assert found.reference_name == "view (1, 2)"
     np.testing.assert_allclose(found.reference, views[1, 2] / 255.0, rtol=1e-6)
-    placed = dict(
-        zip(found.target_names, zip(found.baselines.tolist(), found.targets, strict=True), strict=True)
-    )
+    placed = dict(zip(found.target_names, zip(found.baselines.tolist(), found.targets, strict=True), strict=True))
     assert len(placed) == 14
     assert placed["view (1, 3)"][0] == [-1, 0]
     assert placed["view (2, 2)"][0] == [0, -1]

@@ -1,4 +1,4 @@
-"""Disparity, depth and confidence from many views of a scene, by the Gradient Consistency Model.
+"""Disparity and confidence from many views of a scene, by the Gradient Consistency Model.
 
 >>> import gradcon
 >>> scene = gradcon.open_scene("my-light-field")                    # doctest: +SKIP

@@ -142,7 +142,8 @@ def _timed_solve(machine: engines.Engine, w: Any, stage: schedules.Stage, reweig
     times.append(time.perf_counter())
     dw, iterations = machine.solve(w, term, stage.alpha, reweight)
     times.append(time.perf_counter())
-    w, *_ = machine.update(w, dw, stage.limit)
+    before, (w, _) = w, machine.update(w, dw, stage.limit)
+    machine.change(before, w)
     times.append(time.perf_counter())
     return w, np.diff(times).tolist(), int(iterations)
 

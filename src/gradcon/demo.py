@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gradcon.estimate import Options, estimate
+from gradcon.estimate import estimate
 from gradcon.result import Result
 
 SCENE, SIZE = "occlusion", (384, 384)
-SOLVES = 60  # further ones change what no picture shows
 PICTURE = "reference.png"
 
 
@@ -24,7 +23,7 @@ def run(folder: Path) -> Result:
     print(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", file=sys.stderr, flush=True)
     scene = synth.render(SCENE, SIZE)
     print("Estimating; the first run on a machine compiles for about a minute ...", file=sys.stderr, flush=True)
-    result = estimate(scene, Options(solves=SOLVES), progress=True)
+    result = estimate(scene, progress=True)
     result.save(folder)
     write_file(folder / PICTURE, png.encode(np.asarray(scene.colour)))
     return result

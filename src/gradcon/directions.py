@@ -36,7 +36,7 @@ def check_directions(scene: Scene, disparity: NDArray[np.floating]) -> list[str]
     if _axis_reversed(scene):
         found.append(
             f"{scene.name}: one axis of the cameras seems to be reversed: with the vertical baselines turned around, "
-            "the views agree clearly better. Check in which direction rows are counted, or use --flip y (Scene.flipped)."
+            "the views agree clearly better. Check which way rows are counted, or use --flip y (Scene.flipped)."
         )
     elif _all_reversed(scene, np.asarray(disparity, np.float64)):
         found.append(

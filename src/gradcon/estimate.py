@@ -49,8 +49,8 @@ class Options:
     epsilon : float
         Standard deviation of the acquisition noise, in units of the pixels' range [0, 1].
     scales : int, optional
-        Number of scales; by default the method's own (3 for gcm and coarse-to-fine, else 1).  The longest step that can
-        be found is about 2^scales pixels in the farthest view a solve.
+        Number of scales; by default the method's own (3 for gcm and coarse-to-fine, else 1).  Take n scales for
+        disparities of up to about 2^(n-1) pixels, either side of the start, to the nearest view.
     solves : int
         At most so many solves; a run ends earlier when it has converged.
     without : str, optional
@@ -184,6 +184,9 @@ def estimate(
             "name": scene.name,
             "reference": scene.reference_name,
             "views": 1 + len(scene.targets),
+            "targets": scene.target_names,
+            "baselines": scene.baselines.tolist(),
+            "metadata": scene.metadata,
             "width": scene.shape[1],
             "height": scene.shape[0],
             "sha256": scene.fingerprint(),
@@ -237,8 +240,8 @@ def _rmse(disparity: NDArray[np.float32] | None, truth: NDArray[np.float32] | No
 def _ran_out(row: Solve, stage: int, stages: int) -> str:
     if stage < stages - 1:
         return (
-            f"The {row.solve} solves allowed were used up in stage {stage + 1} of {stages}, before the finest scales or "
-            "all views were reached. Raise `solves`."
+            f"The {row.solve} solves allowed were used up in stage {stage + 1} of {stages}, before the finest "
+            "scales or all views were reached. Raise `solves`."
         )
     return (
         f"The {row.solve} solves allowed were used up; the mean step was still {row.step_mean:.1e} pixels. "

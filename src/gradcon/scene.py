@@ -72,7 +72,9 @@ class Scene:
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
 
-        views = [to_luma(image, who) for image, who in zip([reference, *targets], [reference_name, *names], strict=True)]
+        views = [
+            to_luma(image, who) for image, who in zip([reference, *targets], [reference_name, *names], strict=True)
+        ]
         self.shape = _common_shape(views, [reference_name, *names])
         views = to_unit_range(views)
         M, m = _checked_transforms(baselines, transforms, len(targets), name)
@@ -84,7 +86,7 @@ class Scene:
         self.targets: Image = np.stack([views[1 + k] for k in order])
         self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.target_names = [names[k] for k in order]
-        self.colour = _colour(reference)
+        self.colour: NDArray[Any] = np.asarray(reference)  # as it was given, for pictures
         self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
@@ -125,22 +127,26 @@ class Scene:
         reference: ArrayLike,
         targets: Sequence[ArrayLike],
         cameras: Sequence[geometry.Camera],
+        *,
+        unit: float | None = None,
         **more: Any,
     ) -> Scene:
         """A scene from calibrated pinhole cameras; `cameras` lists the reference's first, then the targets'.
 
         The nearest view gets a baseline of length 1, so disparity is in pixels of movement in that view, and
-        depth = metadata["disparity_times_depth"] / disparity, in the unit of the cameras' translations.
+        depth = metadata["disparity_times_depth"] / disparity, in the unit of the cameras' translations.  `unit` sets
+        that product instead, so that disparities of different views of one rig compare.
         """
         if len(cameras) != 1 + len(targets):
             who = more.get("name", "scene")
             raise InputError(f"{who}: {len(cameras)} cameras are given for {1 + len(targets)} views.")
         pairs = [camera.relative_to(cameras[0]) for camera in cameras[1:]]
-        shape = np.shape(reference)[:2]
-        lengths = [np.linalg.norm(geometry.baseline(M, m, (shape[0], shape[1]))) for M, m in pairs]
-        # A target at the reference's position is refused below, by name; here it must only not divide by zero.
-        unit = min((length for length in lengths if length > 0), default=1.0)
-        metadata = {**more.pop("metadata", {}), "disparity_times_depth": float(unit)}
+        if unit is None:
+            height, width = np.shape(reference)[:2]
+            lengths = [np.linalg.norm(geometry.baseline(M, m, (height, width))) for M, m in pairs]
+            # A target at the reference's position is refused below, by name; here it must only not divide by zero.
+            unit = float(min((length for length in lengths if length > 0), default=1.0))
+        metadata = {**more.pop("metadata", {}), "disparity_times_depth": unit}
         transforms = np.array([M for M, _ in pairs]), np.array([m / unit for _, m in pairs])
         return cls(reference, targets, transforms=transforms, metadata=metadata, **more)
 
@@ -235,10 +241,6 @@ def to_unit_range(views: list[Image]) -> list[Image]:
     """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
     largest = max(float(np.abs(view).max()) for view in views)
     return views if largest <= 1.0 + 1e-5 else [view / np.float32(largest) for view in views]
-
-
-def _colour(reference: ArrayLike) -> NDArray[Any]:
-    return np.asarray(reference)
 
 
 def _common_shape(views: list[Image], names: list[str]) -> tuple[int, int]:

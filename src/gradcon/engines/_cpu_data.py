@@ -16,6 +16,7 @@ TILE_ROWS, TILE_COLUMNS = 4, 512
 # Rows of the table S that every function uses alike; fields of views and scales come after them.
 SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
 
+
 @compiled
 def new_table(rows, width, radius):
     return np.empty((rows, min(width, TILE_COLUMNS) + 2 * radius), np.float32)
@@ -192,4 +193,3 @@ def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens
                     row.accumulate(S, dI, g, D, b, reweight, n)
             row.store(S, D, diagonal, y, x0, n)
             row.store(S, b, rhs, y, x0, n)
-

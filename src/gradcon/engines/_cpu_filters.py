@@ -58,4 +58,3 @@ def variance(chunk, chunks, w, taps, out):
                 blurred += taps[k] * (first[low] + first[high])
                 blurred2 += taps[k] * (second[low] + second[high])
             out[y, x] = local_variance(blurred2, blurred)
-

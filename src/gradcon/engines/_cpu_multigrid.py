@@ -53,7 +53,7 @@ def jacobi_start_row(inverse, b, x):
 
 @compiled
 def descend(diagonal, inverse, right, below, b, x, coarse):
-    """x = a Jacobi step from zero, coarse = its residual b - A x summed over 2 x 2 pixels; in one sweep over the rows."""
+    """x = a Jacobi step from zero, coarse = its residual b - A x summed over 2 x 2 pixels; in one sweep."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
     product = np.empty(width, np.float32)
     total = np.zeros(width + 1, np.float32)

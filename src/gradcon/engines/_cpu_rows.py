@@ -311,7 +311,7 @@ def raise_to(S, a, other, n):
 
 @compiled
 def accumulate_weighted(S, dI, g, N2, diagonal, rhs, weights, precision, reweight, n):
-    """Add R g^2 / N^2 to the diagonal, -R g dI / N^2 to the right-hand side, 1 / N^2 to the weights, and information."""
+    """Add R g^2 / N^2 to the diagonal, -R g dI / N^2 to the right-hand side, 1 / N^2 to the weights."""
     dI_, g_, N2_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, N2, 0, n)
     diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
     weights_, precision_ = row(S, weights, 0, n), row(S, precision, 0, n)

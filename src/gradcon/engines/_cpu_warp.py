@@ -144,7 +144,7 @@ def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
 @compiled
 def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
     """Warp the listed targets by w into out[view, y, x]."""
-    height, width = reference.shape
+    height = reference.shape[0]
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]

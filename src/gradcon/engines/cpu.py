@@ -72,7 +72,20 @@ class CpuEngine:
         diagonal, rhs = np.empty(self.shape, np.float32), np.empty(self.shape, np.float32)
         references, evens, odds, taps = self._stack(stage.scales)
         self._deal(
-            data.uniform_term, warped, w, views, self.kinds, self.M, self.m, references, evens, odds, taps, reweight, diagonal, rhs
+            data.uniform_term,
+            warped,
+            w,
+            views,
+            self.kinds,
+            self.M,
+            self.m,
+            references,
+            evens,
+            odds,
+            taps,
+            reweight,
+            diagonal,
+            rhs,
         )
         return DataTerm(diagonal, rhs)
 
@@ -104,7 +117,19 @@ class CpuEngine:
         dw2 = self._buffer("dw2", self.shape)
         reference_0, even_0, odd_0 = self._scale(0)
         self._deal(
-            data.finest_scale, warped, w, views, self.kinds, self.M, self.m, reference_0, even_0, odd_0, self.epsilon, g2, dw2
+            data.finest_scale,
+            warped,
+            w,
+            views,
+            self.kinds,
+            self.M,
+            self.m,
+            reference_0,
+            even_0,
+            odd_0,
+            self.epsilon,
+            g2,
+            dw2,
         )
         use_scale = np.array([weighting.scale and q > 0 for q in stage.scales])
         blurred_dw2 = self._buffer("blurred_dw2", (len(stage.scales), *self.shape))

@@ -1,6 +1,7 @@
 """The paper in float64, line by line: slow, short, and the judge of the other engines.
 
-One solve is `warp`, `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused, cached or approximated.
+One solve is `warp`, `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused,
+cached or approximated.
 """
 
 from __future__ import annotations
@@ -194,9 +195,7 @@ def smoothness_operator(w: Field, reweight: bool) -> sparse.csr_array:
     index = np.arange(w.size).reshape(w.shape)
     i = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
     j = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
-    strength = np.concatenate(
-        [model.link(phi[:, :-1], phi[:, 1:]).ravel(), model.link(phi[:-1], phi[1:]).ravel()]
-    )
+    strength = np.concatenate([model.link(phi[:, :-1], phi[:, 1:]).ravel(), model.link(phi[:-1], phi[1:]).ravel()])
     off = sparse.coo_array((strength, (i, j)), shape=(w.size, w.size))
     off = off + off.T
     return sparse.csr_array(sparse.diags_array(off.sum(axis=1)) - off)

@@ -67,9 +67,7 @@ def _list(path: Path, reference: str | None, pattern: str | None, size_factor: f
         raise InputError(f"{path}: is neither a folder nor a {RIG}; give the folder that holds the views.")
     if pattern is not None:
         if not is_folder:
-            raise InputError(
-                f"{path}: is a file, but a pattern is for a folder of images; leave one of the two out."
-            )
+            raise InputError(f"{path}: is a file, but a pattern is for a folder of images; leave one of the two out.")
         listing = list_pattern(path, pattern, reference)
     elif not is_folder or (path / RIG).exists():
         listing = list_rig(path / RIG if is_folder else path, reference)
@@ -80,10 +78,8 @@ def _list(path: Path, reference: str | None, pattern: str | None, size_factor: f
     else:
         raise InputError(
             f"{path}: holds no {RIG}, no input_Cam040.png (4D light field) and no view1.png or im2.ppm "
-            '(Middlebury); give a pattern for its file names, such as "{row}_{col}.png".'
+            '(Middlebury); give a pattern (--pattern) for its file names, such as "{row}_{col}.png".'
         )
     if size_factor is not None:
-        raise InputError(
-            f"{path}: is not a Middlebury folder, so size_factor means nothing here; leave it out."
-        )
+        raise InputError(f"{path}: is not a Middlebury folder, so size_factor means nothing here; leave it out.")
     return listing

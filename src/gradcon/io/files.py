@@ -58,9 +58,7 @@ def make_folder(folder: Path) -> list[Path]:
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: cannot create this folder ({_reason(error)}); choose another.") from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(
-            f"{folder}: cannot write into this folder; change its permissions or choose another."
-        )
+        raise InputError(f"{folder}: cannot write into this folder; change its permissions or choose another.")
     return missing
 
 

@@ -42,9 +42,7 @@ def list_hci(folder: Path, reference: str | None = None) -> Listing:
         if match := _VIEW.fullmatch(path.name):
             number = int(match[1])
             if number >= rows * columns:
-                raise InputError(
-                    f"{path}: is outside the {rows} x {columns} grid of cameras; see {PARAMETERS}."
-                )
+                raise InputError(f"{path}: is outside the {rows} x {columns} grid of cameras; see {PARAMETERS}.")
             cells.append((divmod(number, columns), path))
     views = list(by_cell(cells).values())
     centre = view_name(rows // 2, columns // 2, columns)
@@ -91,22 +89,16 @@ def write_hci(
     """
     array = np.asarray(views)
     if array.ndim not in (4, 5) or array.dtype not in (np.uint8, np.uint16):
-        raise InputError(
-            f"{folder}: views must be uint8 array[v, u, y, x] or [v, u, y, x, 3], not {array.shape}."
-        )
+        raise InputError(f"{folder}: views must be uint8 array[v, u, y, x] or [v, u, y, x, 3], not {array.shape}.")
     rows, columns, height, width = array.shape[:4]
-    chosen = sorted(
-        {(int(v), int(u)) for v, u in cells} if cells is not None else set(np.ndindex(rows, columns))
-    )
+    chosen = sorted({(int(v), int(u)) for v, u in cells} if cells is not None else set(np.ndindex(rows, columns)))
     outside = [cell for cell in chosen if not (0 <= cell[0] < rows and 0 <= cell[1] < columns)]
     if outside:
         raise InputError(f"{folder}: the view {outside[0]} is outside the {rows} x {columns} grid of views.")
     if parameters is None and (rows, columns) != _GRID:
         raise InputError(f"{folder}: a grid of {rows} x {columns} needs a {PARAMETERS}; give the parameters.")
     if ground_truth is not None and np.shape(ground_truth) != (height, width):
-        raise InputError(
-            f"{folder}: ground truth is {np.shape(ground_truth)} but the views are {(height, width)}."
-        )
+        raise InputError(f"{folder}: ground truth is {np.shape(ground_truth)} but the views are {(height, width)}.")
     found = {
         "num_cams_x": columns,
         "num_cams_y": rows,
@@ -150,9 +142,7 @@ def _view(array: NDArray[Any], v: int, u: int) -> NDArray[Any]:
 def _filled(parameters: Mapping[str, Value], found: dict[str, int], where: str) -> str:
     for name, value in found.items():
         if parameters.get(name, value) != value:
-            raise InputError(
-                f"{where}: the field {name!r} is {parameters[name]}, but the views have {value}."
-            )
+            raise InputError(f"{where}: the field {name!r} is {parameters[name]}, but the views have {value}.")
     return format_parameters({**parameters, **found}, where)
 
 

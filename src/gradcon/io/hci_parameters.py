@@ -84,9 +84,7 @@ def parse_parameters(text: str, where: str = "parameters.cfg") -> Parameters:
         parser.read_string(text)
     except configparser.Error as error:
         reason = str(error.message).splitlines()[0]
-        raise InputError(
-            f"{where}: is not a list of sections and 'field = value' lines ({reason})."
-        ) from None
+        raise InputError(f"{where}: is not a list of sections and 'field = value' lines ({reason}).") from None
     values: Parameters = {}
     for section in parser.sections():
         if section not in FIELDS:
@@ -112,9 +110,7 @@ def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg"
     back = parse_parameters(text, where)
     for name, value in values.items():
         if back.get(name) != value:
-            raise InputError(
-                f"{where}: the field {name!r} cannot hold {value!r}; give {KIND[name]} on one line."
-            )
+            raise InputError(f"{where}: the field {name!r} cannot hold {value!r}; give {KIND[name]} on one line.")
     return text
 
 

@@ -79,10 +79,11 @@ def load(listing: Listing, which: Views = "all") -> Scene:
     }
     if not isinstance(reference.stands, geometry.Camera):
         return Scene(image, images, baselines[chosen], ground_truth=truth, **common)
-    if truth is not None:  # its unit is the nearest of all views, the scene's the nearest of the chosen ones
-        truth = truth * np.float32(_shortest(baselines[chosen]) / _shortest(baselines))
+    # One unit for a rig, the baseline of the nearest of all its views, whichever of them are chosen.
+    lengths = np.hypot(*baselines.T)
+    unit = float(min((length for length in lengths if length > 0), default=1.0))
     cameras = [view.stands for view in [reference, *targets] if isinstance(view.stands, geometry.Camera)]
-    return Scene.from_cameras(image, images, cameras, ground_truth=truth, **common)
+    return Scene.from_cameras(image, images, cameras, unit=unit, ground_truth=truth, **common)
 
 
 def find_reference(views: Iterable[View], told: str | None, default: str, source: Path) -> View:
@@ -90,9 +91,7 @@ def find_reference(views: Iterable[View], told: str | None, default: str, source
     named = {view.name: view for view in views}
     if told is not None:
         if told not in named:
-            raise InputError(
-                f"{source}: the reference {told!r} is not one of its images; {hint(told, named)}"
-            )
+            raise InputError(f"{source}: the reference {told!r} is not one of its images; {hint(told, named)}")
         return named[told]
     if default not in named:
         raise InputError(
@@ -110,9 +109,7 @@ def by_cell(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, in
     grid: dict[tuple[int, int], View] = {}
     for (row, column), path in sorted(cells):
         if (row, column) in grid:
-            raise InputError(
-                f"{path}: stands for the same view as {grid[row, column].name}; remove one of them."
-            )
+            raise InputError(f"{path}: stands for the same view as {grid[row, column].name}; remove one of them.")
         grid[row, column] = View(path, path.name, (float(-column), float(-row)))
     return grid
 
@@ -122,22 +119,11 @@ def files_in(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(
-            f"{folder}: cannot be listed ({error.strerror}); check the path and permissions."
-        ) from None
+        raise InputError(f"{folder}: cannot be listed ({error.strerror}); check the path and permissions.") from None
 
 
 def _baselines(others: list[View], reference: View, shape: tuple[int, int]) -> geometry.Floats:
     if not isinstance(reference.stands, geometry.Camera):
         return np.array([view.stands for view in others]) - np.array(reference.stands)
-    pairs = [
-        view.stands.relative_to(reference.stands)
-        for view in others
-        if isinstance(view.stands, geometry.Camera)
-    ]
+    pairs = [view.stands.relative_to(reference.stands) for view in others if isinstance(view.stands, geometry.Camera)]
     return np.array([geometry.baseline(M, m, shape) for M, m in pairs])
-
-
-def _shortest(baselines: geometry.Floats) -> float:
-    lengths = np.hypot(*baselines.T)
-    return float(min((length for length in lengths if length > 0), default=1.0))

@@ -45,23 +45,14 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     literals_and_fields = _FIELD.split(pattern)
     fields = literals_and_fields[1::2]
     if not fields:
-        raise InputError(
-            f"pattern: {pattern!r} has no {{row}} or {{col}}; write one where the numbers stand."
-        )
+        raise InputError(f"pattern: {pattern!r} has no {{row}} or {{col}}; write one where the numbers stand.")
     if len(set(fields)) < len(fields):
         raise InputError(f"pattern: {pattern!r} names a field twice; use {{row}} and {{col}} once each.")
     if len(fields) == 2 and not literals_and_fields[2]:
-        raise InputError(
-            f"pattern: {pattern!r} has nothing between its fields, so numbers cannot be told apart."
-        )
+        raise InputError(f"pattern: {pattern!r} has nothing between its fields, so numbers cannot be told apart.")
     if "/" in pattern or "\\" in pattern:
-        raise InputError(
-            f"pattern: {pattern!r} names a folder; give the folder as the scene and only file names here."
-        )
-    parts = [
-        f"(?P<{part}>[0-9]{{1,9}})" if k % 2 else re.escape(part)
-        for k, part in enumerate(literals_and_fields)
-    ]
+        raise InputError(f"pattern: {pattern!r} names a folder; give the folder as the scene and only file names here.")
+    parts = [f"(?P<{part}>[0-9]{{1,9}})" if k % 2 else re.escape(part) for k, part in enumerate(literals_and_fields)]
     return re.compile("".join(parts))
 
 

@@ -37,15 +37,12 @@ def read_pfm(path: str | Path) -> NDArray[np.float32]:
         raise InputError(f"{path}: is a colour PFM, but a disparity has one channel; give a grey one ('Pf').")
     width, height, scale = int(header["width"]), int(header["height"]), _scale(header["scale"])
     if width == 0 or height == 0 or scale == 0 or not math.isfinite(scale):
-        raise InputError(
-            f"{path}: its PFM header makes no sense ({width} x {height}, scale {scale}); write it again."
-        )
+        raise InputError(f"{path}: its PFM header makes no sense ({width} x {height}, scale {scale}); write it again.")
     expected = header.end() + 4 * width * height
     if size != expected:
         state = "truncated" if size < expected else "followed by bytes that do not belong to it"
         raise InputError(
-            f"{path}: is {state}: {width} x {height} pixels make {expected} bytes, the file has {size}; "
-            "write it again."
+            f"{path}: is {state}: {width} x {height} pixels make {expected} bytes, the file has {size}; write it again."
         )
     data = read_bytes(path)
     if len(data) != expected:

@@ -35,9 +35,7 @@ class Header:
     rest: bytes  # compression, filter, interlace
 
     def chunk(self) -> bytes:
-        return _chunk(
-            b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest
-        )
+        return _chunk(b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest)
 
     def raw_bytes(self) -> int:
         """Size of the pixels before compression, the filter bytes left out."""
@@ -62,9 +60,7 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
         return unpack(header)
     if header.colour == GREY:
         return unpack(header).astype(np.uint16)
-    if (
-        header.colour == GREY_ALPHA
-    ):  # four bytes a pixel, as 8-bit RGBA has: only the meaning of the bytes differs
+    if header.colour == GREY_ALPHA:  # four bytes a pixel, as 8-bit RGBA has: only the meaning of the bytes differs
         bytes_ = unpack(Header(header.width, header.height, 8, RGBA, header.rest), "RGBA").astype(np.uint16)
         return bytes_[..., 0] << 8 | bytes_[..., 1]
     mode = "RGB" if header.colour == RGB else "RGBA"
@@ -75,11 +71,7 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
 def encode(image: NDArray[Any]) -> bytes:
     """A PNG of a uint8 or uint16 image, (h, w) or (h, w, 3)."""
     array = np.asarray(image)
-    if (
-        array.dtype not in (np.uint8, np.uint16)
-        or array.ndim not in (2, 3)
-        or array.shape[2:] not in ((), (3,))
-    ):
+    if array.dtype not in (np.uint8, np.uint16) or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,)):
         raise InputError(
             f"an image to be written must be uint8 or uint16, (height, width) or (height, width, 3), "
             f"not {array.dtype} {array.shape}."
@@ -88,9 +80,7 @@ def encode(image: NDArray[Any]) -> bytes:
         raise InputError("an image to be written has no pixels.")
     height, width = array.shape[:2]
     depth = 8 * array.itemsize
-    rows = (
-        np.ascontiguousarray(array.astype(array.dtype.newbyteorder(">"))).view(np.uint8).reshape(height, -1)
-    )
+    rows = np.ascontiguousarray(array.astype(array.dtype.newbyteorder(">"))).view(np.uint8).reshape(height, -1)
     step = rows.shape[1] // width
     filtered = np.ones((height, 1 + rows.shape[1]), np.uint8)  # filter 1: less the pixel to the left
     filtered[:, 1:] = rows

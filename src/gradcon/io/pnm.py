@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 
 _GAP = rb"(?:\s|#[^\r\n]*[\r\n])+"
-_HEADER = re.compile(
-    rb"P([56])" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,5})(?:#[^\r\n]*)?\s"
-)
+_HEADER = re.compile(rb"P([56])" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,5})(?:#[^\r\n]*)?\s")
 
 
 def decode(data: bytes) -> tuple[NDArray[Any], int]:
@@ -33,9 +31,7 @@ def decode(data: bytes) -> tuple[NDArray[Any], int]:
     dtype = np.dtype(np.uint8 if white < 256 else ">u2")
     count = int(np.prod(shape, dtype=object))
     if count * dtype.itemsize > len(data) - header.end():
-        raise InputError(
-            f"says it is {width} x {height} pixels but holds fewer, so it is truncated or corrupt"
-        )
+        raise InputError(f"says it is {width} x {height} pixels but holds fewer, so it is truncated or corrupt")
     pixels = np.frombuffer(data, dtype, count, header.end()).reshape(shape).astype(dtype.newbyteorder("="))
     if pixels.max() > white:
         raise InputError("is corrupt (a pixel is whiter than its header allows)")

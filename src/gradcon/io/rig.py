@@ -60,9 +60,7 @@ def parse_rig(text: str, path: Path) -> Listing:
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = (
-            str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is absurd"
-        )
+        reason = str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is absurd"
         raise InputError(f"{path}: is not a TOML file ({reason}); correct it.") from None
     refuse_unknown(str(path), table, FIELDS)
     blocks = _needed(table, "views", str(path))
@@ -72,9 +70,7 @@ def parse_rig(text: str, path: Path) -> Listing:
     for number, block in enumerate(blocks, 1):
         view = _view(block, table, path, f"{path}, view {number}")
         if view.name in [other.name for other in views]:
-            raise InputError(
-                f"{path}, view {number}: the field 'image' names {view.name!r} again; list it once."
-            )
+            raise InputError(f"{path}, view {number}: the field 'image' names {view.name!r} again; list it once.")
         if views and type(view.stands) is not type(views[0].stands):
             raise InputError(f"{path}, view {number}: give all views a baseline, or all of them R and t.")
         views.append(view)
@@ -82,12 +78,8 @@ def parse_rig(text: str, path: Path) -> Listing:
         raise InputError(f"{path}: lists fewer than two views; add [[views]] blocks.")
     named = _text(_needed(table, "reference", str(path)), "reference", str(path))
     if named not in (names := [view.name for view in views]):
-        raise InputError(
-            f"{path}: the field 'reference' names {named!r}, not one of the images; {hint(named, names)}"
-        )
-    truth = (
-        _inside(table["ground_truth"], "ground_truth", path, str(path)) if "ground_truth" in table else None
-    )
+        raise InputError(f"{path}: the field 'reference' names {named!r}, not one of the images; {hint(named, names)}")
+    truth = _inside(table["ground_truth"], "ground_truth", path, str(path)) if "ground_truth" in table else None
     return Listing(
         source=path,
         views=views,
@@ -123,23 +115,17 @@ def write_rig(
     """
     path = Path(folder) / RIG
     if len(images) != len(stands):
-        raise InputError(
-            f"{path}: there are {len(images)} images but {len(stands)} places; give one for each."
-        )
+        raise InputError(f"{path}: there are {len(images)} images but {len(stands)} places; give one for each.")
     lines = [f"name = {_quoted(name)}"] if name is not None else []
     lines.append(f"reference = {_quoted(reference)}")
     if ground_truth is not None:
         lines.append(f"ground_truth = {_quoted(GROUND_TRUTH)}")
     for image, place in zip(images, stands, strict=True):
         if PurePosixPath(image).name != image or not image.endswith(".png"):
-            raise InputError(
-                f"{path}: an image is to be called {image!r}; give a plain file name that ends in .png."
-            )
+            raise InputError(f"{path}: an image is to be called {image!r}; give a plain file name that ends in .png.")
         lines += ["", "[[views]]", f"image = {_quoted(image)}"]
         if isinstance(place, Camera):
-            lines += [
-                f"{field} = {np.asarray(getattr(place, field), float).tolist()}" for field in ("K", "R", "t")
-            ]
+            lines += [f"{field} = {np.asarray(getattr(place, field), float).tolist()}" for field in ("K", "R", "t")]
         else:
             lines.append(f"baseline = {np.asarray(place, float).tolist()}")
     text = "\n".join([*lines, ""])
@@ -162,9 +148,7 @@ def _view(block: dict[str, Any], table: dict[str, Any], path: Path, where: str) 
     stands: Baseline | Camera
     if "baseline" in block:
         if camera_fields or "K" in table:
-            raise InputError(
-                f"{where}: has a baseline and a camera's {[*camera_fields, 'K'][0]}; give only one kind."
-            )
+            raise InputError(f"{where}: has a baseline and a camera's {[*camera_fields, 'K'][0]}; give only one kind.")
         x, y = _numbers(block["baseline"], (2,), "baseline", where)
         stands = (float(x), float(y))
     elif not camera_fields:
@@ -194,9 +178,7 @@ def _inside(value: Any, field: str, path: Path, where: str) -> Path:
     name = _text(value, field, where)
     leaves = "\\" in name or ":" in name or "\0" in name or ".." in PurePosixPath(name).parts
     if leaves or PurePosixPath(name).is_absolute() or not PurePosixPath(name).name:
-        raise InputError(
-            f"{where}: the field {field!r} leaves the rig's folder ({name!r:.60}); move the file into it."
-        )
+        raise InputError(f"{where}: the field {field!r} leaves the rig's folder ({name!r:.60}); move the file into it.")
     return path.parent / name
 
 
@@ -216,9 +198,7 @@ def _flat(value: Any, shape: tuple[int, ...]) -> list[float] | None:
     if not isinstance(value, list) or len(value) != shape[0]:
         return None
     parts = [_flat(part, shape[1:]) for part in value]
-    return (
-        None if any(part is None for part in parts) else [number for part in parts for number in part or ()]
-    )
+    return None if any(part is None for part in parts) else [number for part in parts for number in part or ()]
 
 
 def _quoted(text: str) -> str:
