@@ -39,7 +39,7 @@ NETWORK = median_network(COUNT)
 
 @compiled
 def order(values, i, j, n):
-    a, b = row(values, i, 0, n), row(values, j, 0, n)
+    a, b = row(values, i, 0), row(values, j, 0)
     for x in range(n):
         low, high = a[x], b[x]
         a[x] = np.minimum(low, high)

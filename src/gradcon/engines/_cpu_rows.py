@@ -1,8 +1,8 @@
 """Operations on rows of float32, the innermost loops of the cpu engine: a small vector machine.
 
 Its registers are the rows of one table S, named by number; every function reads some rows and writes others over the
-first n columns.  Loops run along x over bare rows of memory (`row`), which is what compiles to plain vector
-instructions: sliced arrays would count references at every call, which costs more than the arithmetic.
+first n columns.  Loops run along x over plain pointers (`row`), which compile to vector instructions and cost nothing
+to pass around: sliced arrays would count references at every call, which takes longer than the arithmetic.
 
 Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the accumulating row.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import carray, njit, types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
@@ -45,8 +45,8 @@ def one_sided(taps, dtype=np.float32):
 
 
 @intrinsic
-def address(typing_context, array, i, x):
-    """Pointer to array[i, x] of a 2-D array."""
+def row(typing_context, array, i, x):
+    """Pointer to array[i, x] of a 2-D array: what follows it can be indexed, and nobody checks bounds."""
 
     def generate(context, builder, signature, arguments):
         value, i, x = arguments
@@ -59,31 +59,25 @@ def address(typing_context, array, i, x):
     return types.CPointer(array.dtype)(array, types.intp, types.intp), generate
 
 
-@compiled
-def row(array, i, x, n):
-    """array[i, x : x + n] as bare memory: nobody checks bounds, and the array must outlive it."""
-    return carray(address(array, i, x), (n,))
-
-
 # The loops of the filters stand in functions of their own: compiled alone, where all rows are strangers to each other,
 # they become vector code, which they would not where the compiler sees that several rows come from one table.
 
 
 @compiled
-def start(centre, tap, out):
-    for x in range(out.size):
+def start(centre, tap, out, n):
+    for x in range(n):
         out[x] = tap * centre[x]
 
 
 @compiled
-def add_even(t0, t1, t2, a0, a1, a2, b0, b1, b2, out):
-    for x in range(out.size):
+def add_even(t0, t1, t2, a0, a1, a2, b0, b1, b2, out, n):
+    for x in range(n):
         out[x] += t0 * (b0[x] + a0[x]) + t1 * (b1[x] + a1[x]) + t2 * (b2[x] + a2[x])
 
 
 @compiled
-def add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, even, odd):
-    for x in range(even.size):
+def add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, even, odd, n):
+    for x in range(n):
         l0, l1, l2, h0, h1, h2 = a0[x], a1[x], a2[x], b0[x], b1[x], b2[x]
         even[x] += e0 * (h0 + l0) + e1 * (h1 + l1) + e2 * (h2 + l2)
         odd[x] += o0 * (h0 - l0) + o1 * (h1 - l1) + o2 * (h2 - l2)
@@ -93,62 +87,62 @@ def add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, even, odd):
 def smooth_across(image, y, x0, n, even, S, out, at):
     """S[out, at:] = row y, columns x0 to x0 + n, of the image smoothed across rows; borders are repeated."""
     last = image.shape[0] - 1
-    out_ = row(S, out, at, n)
-    start(row(image, y, x0, n), even[0], out_)
+    out_ = row(S, out, at)
+    start(row(image, y, x0), even[0], out_, n)
     for k in range(1, even.size, PAIRS):
-        a0, b0 = row(image, max(y - k, 0), x0, n), row(image, min(y + k, last), x0, n)
-        a1, b1 = row(image, max(y - k - 1, 0), x0, n), row(image, min(y + k + 1, last), x0, n)
-        a2, b2 = row(image, max(y - k - 2, 0), x0, n), row(image, min(y + k + 2, last), x0, n)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_)
+        a0, b0 = row(image, max(y - k, 0), x0), row(image, min(y + k, last), x0)
+        a1, b1 = row(image, max(y - k - 1, 0), x0), row(image, min(y + k + 1, last), x0)
+        a2, b2 = row(image, max(y - k - 2, 0), x0), row(image, min(y + k + 2, last), x0)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_, n)
 
 
 @compiled
 def smooth_and_derive_across(image, y, x0, n, even, odd, S, smooth, derived, at):
     """The same, and S[derived, at:] = the derivative across rows."""
     last = image.shape[0] - 1
-    s_, d_ = row(S, smooth, at, n), row(S, derived, at, n)
-    start(row(image, y, x0, n), even[0], s_)
-    start(row(image, y, x0, n), odd[0], d_)
+    s_, d_ = row(S, smooth, at), row(S, derived, at)
+    start(row(image, y, x0), even[0], s_, n)
+    start(row(image, y, x0), odd[0], d_, n)
     for k in range(1, even.size, PAIRS):
-        a0, b0 = row(image, max(y - k, 0), x0, n), row(image, min(y + k, last), x0, n)
-        a1, b1 = row(image, max(y - k - 1, 0), x0, n), row(image, min(y + k + 1, last), x0, n)
-        a2, b2 = row(image, max(y - k - 2, 0), x0, n), row(image, min(y + k + 2, last), x0, n)
+        a0, b0 = row(image, max(y - k, 0), x0), row(image, min(y + k, last), x0)
+        a1, b1 = row(image, max(y - k - 1, 0), x0), row(image, min(y + k + 1, last), x0)
+        a2, b2 = row(image, max(y - k - 2, 0), x0), row(image, min(y + k + 2, last), x0)
         e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
-        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_)
+        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_, n)
 
 
 @compiled
 def smooth_along(S, padded, even, out, n):
     """S[out] = row `padded`, which has a radius of columns more on either side, smoothed along itself."""
     radius = even.size - 1
-    out_ = row(S, out, 0, n)
-    start(row(S, padded, radius, n), even[0], out_)
+    out_ = row(S, out, 0)
+    start(row(S, padded, radius), even[0], out_, n)
     for k in range(1, even.size, PAIRS):
-        a0, b0 = row(S, padded, radius - k, n), row(S, padded, radius + k, n)
-        a1, b1 = row(S, padded, radius - k - 1, n), row(S, padded, radius + k + 1, n)
-        a2, b2 = row(S, padded, radius - k - 2, n), row(S, padded, radius + k + 2, n)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_)
+        a0, b0 = row(S, padded, radius - k), row(S, padded, radius + k)
+        a1, b1 = row(S, padded, radius - k - 1), row(S, padded, radius + k + 1)
+        a2, b2 = row(S, padded, radius - k - 2), row(S, padded, radius + k + 2)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_, n)
 
 
 @compiled
 def smooth_and_derive_along(S, padded, even, odd, smooth, derived, n):
     """The same, and S[derived] = its derivative."""
     radius = even.size - 1
-    s_, d_ = row(S, smooth, 0, n), row(S, derived, 0, n)
-    start(row(S, padded, radius, n), even[0], s_)
-    start(row(S, padded, radius, n), odd[0], d_)
+    s_, d_ = row(S, smooth, 0), row(S, derived, 0)
+    start(row(S, padded, radius), even[0], s_, n)
+    start(row(S, padded, radius), odd[0], d_, n)
     for k in range(1, even.size, PAIRS):
-        a0, b0 = row(S, padded, radius - k, n), row(S, padded, radius + k, n)
-        a1, b1 = row(S, padded, radius - k - 1, n), row(S, padded, radius + k + 1, n)
-        a2, b2 = row(S, padded, radius - k - 2, n), row(S, padded, radius + k + 2, n)
+        a0, b0 = row(S, padded, radius - k), row(S, padded, radius + k)
+        a1, b1 = row(S, padded, radius - k - 1), row(S, padded, radius + k + 1)
+        a2, b2 = row(S, padded, radius - k - 2), row(S, padded, radius + k + 2)
         e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
-        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_)
+        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_, n)
 
 
 @compiled
 def repeat_borders(S, padded, left, right, n):
     """Fill the first `left` and the last `right` of n columns with the nearest value between them."""
-    line = row(S, padded, 0, n)
+    line = row(S, padded, 0)
     for x in range(left):
         line[x] = line[left]
     for x in range(n - right, n):
@@ -182,7 +176,7 @@ def smooth_and_derive_padded(image, y, x0, n, even, odd, S, padded_s, padded_d):
 
 @compiled
 def fill(S, out, value, n):
-    out_ = row(S, out, 0, n)
+    out_ = row(S, out, 0)
     for x in range(n):
         out_[x] = value
 
@@ -190,7 +184,7 @@ def fill(S, out, value, n):
 @compiled
 def subtract(S, a, image, y, x0, out, n):
     """S[out] = S[a] - image."""
-    a_, image_, out_ = row(S, a, 0, n), row(image, y, x0, n), row(S, out, 0, n)
+    a_, image_, out_ = row(S, a, 0), row(image, y, x0), row(S, out, 0)
     for x in range(n):
         out_[x] = a_[x] - image_[x]
 
@@ -198,8 +192,8 @@ def subtract(S, a, image, y, x0, out, n):
 @compiled
 def project_image(S, cx, cy, dx, dy, y, x0, out, n):
     """S[out] = <(dx, dy), c>, with dx and dy images."""
-    cx_, cy_, dx_, dy_ = row(S, cx, 0, n), row(S, cy, 0, n), row(dx, y, x0, n), row(dy, y, x0, n)
-    out_ = row(S, out, 0, n)
+    cx_, cy_, dx_, dy_ = row(S, cx, 0), row(S, cy, 0), row(dx, y, x0), row(dy, y, x0)
+    out_ = row(S, out, 0)
     for x in range(n):
         out_[x] = along(cx_[x], cy_[x], dx_[x], dy_[x])
 
@@ -212,7 +206,7 @@ def project_rows(S, cx, cy, dx, dy, out, n):
 @compiled
 def gradients(S, d_t, d_r, g, G, n):
     """S[g], S[G] from the two directional derivatives."""
-    d_t_, d_r_, g_, G_ = row(S, d_t, 0, n), row(S, d_r, 0, n), row(S, g, 0, n), row(S, G, 0, n)
+    d_t_, d_r_, g_, G_ = row(S, d_t, 0), row(S, d_r, 0), row(S, g, 0), row(S, G, 0)
     for x in range(n):
         t, r = d_t_[x], d_r_[x]
         g_[x] = mean_gradient(t, r)
@@ -222,7 +216,7 @@ def gradients(S, d_t, d_r, g, G, n):
 @compiled
 def axis_gradients(S, c, d, reference_d, y, x0, g, G, n):
     """The same where only one component of c is not 0, straight from the derivatives along it."""
-    c_, d_, r_, g_, G_ = row(S, c, 0, n), row(S, d, 0, n), row(reference_d, y, x0, n), row(S, g, 0, n), row(S, G, 0, n)
+    c_, d_, r_, g_, G_ = row(S, c, 0), row(S, d, 0), row(reference_d, y, x0), row(S, g, 0), row(S, G, 0)
     for x in range(n):
         t, r = c_[x] * d_[x], c_[x] * r_[x]
         g_[x] = mean_gradient(t, r)
@@ -231,14 +225,14 @@ def axis_gradients(S, c, d, reference_d, y, x0, g, G, n):
 
 @compiled
 def add_absolute(S, a, total, n):
-    a_, total_ = row(S, a, 0, n), row(S, total, 0, n)
+    a_, total_ = row(S, a, 0), row(S, total, 0)
     for x in range(n):
         total_[x] += abs(a_[x])
 
 
 @compiled
 def add_squares(S, a, total_a, b, total_b, n):
-    a_, b_, total_a_, total_b_ = row(S, a, 0, n), row(S, b, 0, n), row(S, total_a, 0, n), row(S, total_b, 0, n)
+    a_, b_, total_a_, total_b_ = row(S, a, 0), row(S, b, 0), row(S, total_a, 0), row(S, total_b, 0)
     for x in range(n):
         total_a_[x] += a_[x] * a_[x]
         total_b_[x] += b_[x] * b_[x]
@@ -247,7 +241,7 @@ def add_squares(S, a, total_a, b, total_b, n):
 @compiled
 def store(S, a, image, y, x0, n):
     """image = S[a]."""
-    a_, image_ = row(S, a, 0, n), row(image, y, x0, n)
+    a_, image_ = row(S, a, 0), row(image, y, x0)
     for x in range(n):
         image_[x] = a_[x]
 
@@ -255,7 +249,7 @@ def store(S, a, image, y, x0, n):
 @compiled
 def store_square(S, a, image, y, x0, n):
     """image = S[a]^2."""
-    a_, image_ = row(S, a, 0, n), row(image, y, x0, n)
+    a_, image_ = row(S, a, 0), row(image, y, x0)
     for x in range(n):
         image_[x] = a_[x] * a_[x]
 
@@ -263,7 +257,7 @@ def store_square(S, a, image, y, x0, n):
 @compiled
 def store_ratio(S, a, scale, b, image, y, x0, n):
     """image = scale S[a] / S[b]."""
-    a_, b_, image_ = row(S, a, 0, n), row(S, b, 0, n), row(image, y, x0, n)
+    a_, b_, image_ = row(S, a, 0), row(S, b, 0), row(image, y, x0)
     for x in range(n):
         image_[x] = scale * a_[x] / b_[x]
 
@@ -271,7 +265,7 @@ def store_ratio(S, a, scale, b, image, y, x0, n):
 @compiled
 def residual(S, sum_dI, sum_g, epsilon, n):
     """The residual disparity, written over the sum of |dI|."""
-    dI_, g_ = row(S, sum_dI, 0, n), row(S, sum_g, 0, n)
+    dI_, g_ = row(S, sum_dI, 0), row(S, sum_g, 0)
     for x in range(n):
         dI_[x] = residual_disparity(dI_[x], g_[x], epsilon)
 
@@ -279,8 +273,8 @@ def residual(S, sum_dI, sum_g, epsilon, n):
 @compiled
 def error_bound(S, noise, sum_dI2, sum_g2, epsilon, variance, y, x0, out, n):
     """S[out] = delta w_e^2."""
-    dI2_, g2_, variance_ = row(S, sum_dI2, 0, n), row(S, sum_g2, 0, n), row(variance, y, x0, n)
-    out_ = row(S, out, 0, n)
+    dI2_, g2_, variance_ = row(S, sum_dI2, 0), row(S, sum_g2, 0), row(variance, y, x0)
+    out_ = row(S, out, 0)
     for x in range(n):
         out_[x] = disparity_error(noise, dI2_[x], g2_[x], epsilon, variance_[x])
 
@@ -288,7 +282,7 @@ def error_bound(S, noise, sum_dI2, sum_g2, epsilon, variance, y, x0, out, n):
 @compiled
 def noise_over_gradient(S, G, bound, noise, n):
     """N^2 without the scale term, written over G."""
-    G_, bound_ = row(S, G, 0, n), row(S, bound, 0, n)
+    G_, bound_ = row(S, G, 0), row(S, bound, 0)
     for x in range(n):
         G_[x] = noise_power(G_[x], bound_[x], model.ZERO, noise)
 
@@ -296,7 +290,7 @@ def noise_over_gradient(S, G, bound, noise, n):
 @compiled
 def noise_with_scale_term(S, G, bound, blurred_g2, blurred_dw2, y, x0, noise, n):
     """N^2, written over G."""
-    G_, bound_, g2_, dw2_ = row(S, G, 0, n), row(S, bound, 0, n), row(S, blurred_g2, 0, n), row(blurred_dw2, y, x0, n)
+    G_, bound_, g2_, dw2_ = row(S, G, 0), row(S, bound, 0), row(S, blurred_g2, 0), row(blurred_dw2, y, x0)
     for x in range(n):
         G_[x] = noise_power(G_[x], bound_[x], scale_inconsistency(g2_[x], dw2_[x]), noise)
 
@@ -304,7 +298,7 @@ def noise_with_scale_term(S, G, bound, blurred_g2, blurred_dw2, y, x0, noise, n)
 @compiled
 def raise_to(S, a, other, n):
     """S[a] = max(S[a], S[other])."""
-    a_, other_ = row(S, a, 0, n), row(S, other, 0, n)
+    a_, other_ = row(S, a, 0), row(S, other, 0)
     for x in range(n):
         a_[x] = np.maximum(a_[x], other_[x])
 
@@ -312,9 +306,9 @@ def raise_to(S, a, other, n):
 @compiled
 def accumulate_weighted(S, dI, g, N2, diagonal, rhs, weights, precision, reweight, n):
     """Add R g^2 / N^2 to the diagonal, -R g dI / N^2 to the right-hand side, 1 / N^2 to the weights."""
-    dI_, g_, N2_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, N2, 0, n)
-    diagonal_, rhs_ = row(S, diagonal, 0, n), row(S, rhs, 0, n)
-    weights_, precision_ = row(S, weights, 0, n), row(S, precision, 0, n)
+    dI_, g_, N2_ = row(S, dI, 0), row(S, g, 0), row(S, N2, 0)
+    diagonal_, rhs_ = row(S, diagonal, 0), row(S, rhs, 0)
+    weights_, precision_ = row(S, weights, 0), row(S, precision, 0)
     for x in range(n):
         R = data_reweight(dI_[x]) if reweight else model.ONE  # decided once, outside the compiled loop
         weight = model.ONE / N2_[x]
@@ -327,7 +321,7 @@ def accumulate_weighted(S, dI, g, N2, diagonal, rhs, weights, precision, reweigh
 @compiled
 def accumulate(S, dI, g, diagonal, rhs, reweight, n):
     """The same with all weights 1."""
-    dI_, g_, diagonal_, rhs_ = row(S, dI, 0, n), row(S, g, 0, n), row(S, diagonal, 0, n), row(S, rhs, 0, n)
+    dI_, g_, diagonal_, rhs_ = row(S, dI, 0), row(S, g, 0), row(S, diagonal, 0), row(S, rhs, 0)
     for x in range(n):
         R = data_reweight(dI_[x]) if reweight else model.ONE
         diagonal_[x] += R * g_[x] * g_[x]
