@@ -7,7 +7,7 @@ margin of repeated pixels, so that no tap is ever outside.
 import numpy as np
 
 from gradcon import geometry, model
-from gradcon.engines._cpu_rows import compiled
+from gradcon.engines._cpu_rows import compiled, row
 
 ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixel: B_x w, B_y w, B w, (M, m)
 MARGIN = 2
@@ -77,13 +77,15 @@ def warp_column_view(target, reference, w, y, b, height, out):
 def sample(target, i, fv, j, fu):
     """Sixteen taps around row i + fv, column j + fu of an image with its margin."""
     a0, a1, a2, a3 = cubic(fu)
+    p0 = row(target, i + MARGIN - 1, j + MARGIN - 1)
+    p1 = row(target, i + MARGIN, j + MARGIN - 1)
+    p2 = row(target, i + MARGIN + 1, j + MARGIN - 1)
+    p3 = row(target, i + MARGIN + 2, j + MARGIN - 1)
+    r0 = a0 * p0[0] + a1 * p0[1] + a2 * p0[2] + a3 * p0[3]
+    r1 = a0 * p1[0] + a1 * p1[1] + a2 * p1[2] + a3 * p1[3]
+    r2 = a0 * p2[0] + a1 * p2[1] + a2 * p2[2] + a3 * p2[3]
+    r3 = a0 * p3[0] + a1 * p3[1] + a2 * p3[2] + a3 * p3[3]
     b0, b1, b2, b3 = cubic(fv)
-    i += MARGIN
-    j += MARGIN
-    r0 = a0 * target[i - 1, j - 1] + a1 * target[i - 1, j] + a2 * target[i - 1, j + 1] + a3 * target[i - 1, j + 2]
-    r1 = a0 * target[i, j - 1] + a1 * target[i, j] + a2 * target[i, j + 1] + a3 * target[i, j + 2]
-    r2 = a0 * target[i + 1, j - 1] + a1 * target[i + 1, j] + a2 * target[i + 1, j + 1] + a3 * target[i + 1, j + 2]
-    r3 = a0 * target[i + 2, j - 1] + a1 * target[i + 2, j] + a2 * target[i + 2, j + 1] + a3 * target[i + 2, j + 2]
     return b0 * r0 + b1 * r1 + b2 * r2 + b3 * r3
 
 
@@ -148,13 +150,13 @@ def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]
-        line, row, result = reference[y], w[y], out[k, y]
+        line, disparity, result = reference[y], w[y], out[k, y]
         bx, by = np.float32(m[t, 0]), np.float32(m[t, 1])
         if kinds[t] == ROW:
-            warp_row_view(targets[t], line, row, y, bx, result)
+            warp_row_view(targets[t], line, disparity, y, bx, result)
         elif kinds[t] == COLUMN:
-            warp_column_view(targets[t], line, row, y, by, height, result)
+            warp_column_view(targets[t], line, disparity, y, by, height, result)
         elif kinds[t] == PLANAR:
-            warp_planar_view(targets[t], line, row, y, bx, by, height, result)
+            warp_planar_view(targets[t], line, disparity, y, bx, by, height, result)
         else:
-            warp_general_view(targets[t], line, row, y, M[t], m[t], height, result)
+            warp_general_view(targets[t], line, disparity, y, M[t], m[t], height, result)
