@@ -165,7 +165,8 @@ def weighted_term(
                         row.noise_over_gradient(S, N2 + k, bound, noises[q], n)
                 make_monotone(S, N2, tops, rings, sectors, n)
                 for k in range(T):
-                    row.accumulate_weighted(S, dI + k, g + k, N2 + k, D, b, weights, p, reweight, n)
+                    row.weigh(S, g + k, N2 + k, weights, p, n)
+                    row.accumulate(S, dI + k, g + k, N2 + k, D, b, reweight, n)
             Z = np.float32(count)  # so that the weights of a pixel sum to T Q
             row.store_ratio(S, D, Z, weights, diagonal, y, x0, n)
             row.store_ratio(S, b, Z, weights, rhs, y, x0, n)
@@ -176,8 +177,9 @@ def weighted_term(
 def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
     """Data term with all weights 1."""
     height, width = w.shape
-    dI, g, G, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
-    S = new_table(FREE + 5, width, taps.max() - 1)
+    dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
+    S = new_table(FREE + 6, width, taps.max() - 1)
+    row.fill(S, ones, 1, S.shape[1])
     for tile in range(chunk, tile_count(height, width), chunks):
         y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
@@ -190,6 +192,6 @@ def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens
                 for q in range(taps.size):
                     even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
                     linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
-                    row.accumulate(S, dI, g, D, b, reweight, n)
+                    row.accumulate(S, dI, g, ones, D, b, reweight, n)
             row.store(S, D, diagonal, y, x0, n)
             row.store(S, b, rhs, y, x0, n)

@@ -10,7 +10,7 @@ Filters take one-sided taps in mirrored pairs, three pairs a pass, to spare the 
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -18,8 +18,6 @@ from numba.np.arrayobj import make_array
 
 from gradcon import model
 
-# A vectorised loop first shows that the rows it writes overlap no others; allow it more comparisons than by default.
-binding.set_option("gradcon", "-runtime-memory-check-threshold=64")
 # No assumption that values are finite: the flags only allow reordering, fusing and reciprocals.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
 OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
@@ -60,7 +58,8 @@ def row(typing_context, array, i, x):
 
 
 # The loops of the filters stand in functions of their own: compiled alone, where all rows are strangers to each other,
-# they become vector code, which they would not where the compiler sees that several rows come from one table.
+# they become vector code, which they would not where the compiler sees that several rows come from one table.  And a
+# loop touches few rows, because each one written is first shown not to overlap the others.
 
 
 @compiled
@@ -76,11 +75,9 @@ def add_even(t0, t1, t2, a0, a1, a2, b0, b1, b2, out, n):
 
 
 @compiled
-def add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, even, odd, n):
+def add_odd(t0, t1, t2, a0, a1, a2, b0, b1, b2, out, n):
     for x in range(n):
-        l0, l1, l2, h0, h1, h2 = a0[x], a1[x], a2[x], b0[x], b1[x], b2[x]
-        even[x] += e0 * (h0 + l0) + e1 * (h1 + l1) + e2 * (h2 + l2)
-        odd[x] += o0 * (h0 - l0) + o1 * (h1 - l1) + o2 * (h2 - l2)
+        out[x] += t0 * (b0[x] - a0[x]) + t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x])
 
 
 @compiled
@@ -107,8 +104,8 @@ def smooth_and_derive_across(image, y, x0, n, even, odd, S, smooth, derived, at)
         a0, b0 = row(image, max(y - k, 0), x0), row(image, min(y + k, last), x0)
         a1, b1 = row(image, max(y - k - 1, 0), x0), row(image, min(y + k + 1, last), x0)
         a2, b2 = row(image, max(y - k - 2, 0), x0), row(image, min(y + k + 2, last), x0)
-        e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
-        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_, n)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, s_, n)
+        add_odd(odd[k], odd[k + 1], odd[k + 2], a0, a1, a2, b0, b1, b2, d_, n)
 
 
 @compiled
@@ -135,8 +132,8 @@ def smooth_and_derive_along(S, padded, even, odd, smooth, derived, n):
         a0, b0 = row(S, padded, radius - k), row(S, padded, radius + k)
         a1, b1 = row(S, padded, radius - k - 1), row(S, padded, radius + k + 1)
         a2, b2 = row(S, padded, radius - k - 2), row(S, padded, radius + k + 2)
-        e0, e1, e2, o0, o1, o2 = even[k], even[k + 1], even[k + 2], odd[k], odd[k + 1], odd[k + 2]
-        add_both(e0, e1, e2, o0, o1, o2, a0, a1, a2, b0, b1, b2, s_, d_, n)
+        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, s_, n)
+        add_odd(odd[k], odd[k + 1], odd[k + 2], a0, a1, a2, b0, b1, b2, d_, n)
 
 
 @compiled
@@ -304,25 +301,23 @@ def raise_to(S, a, other, n):
 
 
 @compiled
-def accumulate_weighted(S, dI, g, N2, diagonal, rhs, weights, precision, reweight, n):
-    """Add R g^2 / N^2 to the diagonal, -R g dI / N^2 to the right-hand side, 1 / N^2 to the weights."""
-    dI_, g_, N2_ = row(S, dI, 0), row(S, g, 0), row(S, N2, 0)
-    diagonal_, rhs_ = row(S, diagonal, 0), row(S, rhs, 0)
-    weights_, precision_ = row(S, weights, 0), row(S, precision, 0)
+def weigh(S, g, N2, weights, precision, n):
+    """Add up weights and information; N^2 becomes the weight 1 / N^2."""
+    g_, N2_, weights_, precision_ = row(S, g, 0), row(S, N2, 0), row(S, weights, 0), row(S, precision, 0)
     for x in range(n):
-        R = data_reweight(dI_[x]) if reweight else model.ONE  # decided once, outside the compiled loop
+        precision_[x] += information(g_[x], N2_[x])
         weight = model.ONE / N2_[x]
         weights_[x] += weight
-        precision_[x] += information(g_[x], N2_[x])
-        diagonal_[x] += weight * R * g_[x] * g_[x]
-        rhs_[x] -= weight * R * g_[x] * dI_[x]
+        N2_[x] = weight
 
 
 @compiled
-def accumulate(S, dI, g, diagonal, rhs, reweight, n):
-    """The same with all weights 1."""
-    dI_, g_, diagonal_, rhs_ = row(S, dI, 0), row(S, g, 0), row(S, diagonal, 0), row(S, rhs, 0)
+def accumulate(S, dI, g, weight, diagonal, rhs, reweight, n):
+    """Add W R g^2 to the diagonal and -W R g dI to the right-hand side."""
+    dI_, g_, weight_ = row(S, dI, 0), row(S, g, 0), row(S, weight, 0)
+    diagonal_, rhs_ = row(S, diagonal, 0), row(S, rhs, 0)
     for x in range(n):
-        R = data_reweight(dI_[x]) if reweight else model.ONE
-        diagonal_[x] += R * g_[x] * g_[x]
-        rhs_[x] -= R * g_[x] * dI_[x]
+        R = data_reweight(dI_[x]) if reweight else model.ONE  # a choice that the compiler takes out of the loop
+        weighted = weight_[x] * R * g_[x]
+        diagonal_[x] += weighted * g_[x]
+        rhs_[x] -= weighted * dI_[x]

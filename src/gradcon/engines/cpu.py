@@ -28,7 +28,7 @@ from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
 
 Field = NDArray[np.float32]
-INNER_TOLERANCE = 3e-3  # of the residual in the preconditioner's norm, relative to the right-hand side's
+INNER_TOLERANCE = 5e-4  # of the residual in the preconditioner's norm; a tighter one changes no RMSE by 0.0002
 INNER_MOST = 100
 
 
