@@ -150,7 +150,7 @@ def _synth(
         raise InputError("out: no folder is given to write the scene into; add --out DIR.")
     _refuse_unwritable(out)
     folder = synth.write(name, out, _size(size), views=views, seed=seed)
-    print(f"{name}: wrote {len(list(folder.glob('*.png')))} views of {size} pixels, with ground truth, to {folder}")
+    print(f"{name}: wrote {len(list(folder.glob('*.png')))} views of {size} x {size}, with ground truth, to {folder}")
 
 
 @app.command("bench")
