@@ -174,7 +174,7 @@ class CpuEngine:
         return self._buffers[key]
 
     def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Run kernel(chunk, chunks, ...) for all chunks; several a thread, so that a thread held up leaves its share."""
+        """Run kernel(chunk, chunks, ...) for all chunks: several a thread, in case a thread is held up."""
         chunks = CHUNKS * numba.get_num_threads()
         list(self._threads.map(lambda chunk: kernel(chunk, chunks, *arguments), range(chunks)))
 
