@@ -22,6 +22,13 @@ def new_table(rows, width, radius):
     return np.empty((rows, min(width, TILE_COLUMNS) + 2 * radius), np.float32)
 
 
+def table_shape(sectors, equations, width, radius):
+    """Of `weighted_term`: the common rows, sums of every tile row, five accumulators, the sectors' largest noise, and
+    four fields of every tile row and equation (view and scale)."""
+    rows = FREE + 2 * TILE_ROWS + 5 + sectors + 4 * TILE_ROWS * equations
+    return rows, min(width, TILE_COLUMNS) + 2 * radius
+
+
 @compiled
 def tile_count(height, width):
     return ((height + TILE_ROWS - 1) // TILE_ROWS) * ((width + TILE_COLUMNS - 1) // TILE_COLUMNS)
@@ -113,22 +120,23 @@ def make_monotone(S, N2, tops, rings, sectors, n):
 def weighted_term(
     chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
     g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
-    diagonal, rhs, precision,
+    tables, diagonal, rhs, precision,
 ):  # fmt: skip
     """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
 
+    `tables` holds a table S for each chunk, of the shape that `table_shape` says.
     Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count),
     `noises`, `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
     """
     height, width = w.shape
     T, Q = views.size, taps.size
     count = T * Q
-    # After the common rows: sums of every tile row, then a few accumulators, then four fields of every (row, q, view).
+    # Rows as in `table_shape`.
     sum_dI2, sum_g2 = FREE, FREE + TILE_ROWS
     bound, weights, D, b, p = range(FREE + 2 * TILE_ROWS, FREE + 2 * TILE_ROWS + 5)
     tops = FREE + 2 * TILE_ROWS + 5
     fields = tops + sectors.shape[0]
-    S = new_table(fields + 4 * TILE_ROWS * count, width, taps.max() - 1)
+    S = tables[chunk]
     for tile in range(chunk, tile_count(height, width), chunks):
         y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0

@@ -30,7 +30,6 @@ from gradcon.schedules import Stage, Weighting
 Field = NDArray[np.float32]
 INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm; a tighter one changes no RMSE by 0.001
 INNER_MOST = 100
-CHUNKS = 4  # a thread
 
 
 class CpuEngine:
@@ -65,29 +64,16 @@ class CpuEngine:
         return warped
 
     def data_term(self, w: Field, warped: Field, stage: Stage, reweight: bool) -> DataTerm:
-        """Diagonal and right-hand side of the data term, with the stage's weights."""
+        """Diagonal and right-hand side of the data term, with the stage's weights; they last until the next call."""
         if stage.weighting.model:
             diagonal, rhs, _ = self._weighted(w, warped, stage, stage.weighting, reweight)
             return DataTerm(diagonal, rhs)
         views = np.array(stage.views)
-        diagonal, rhs = np.empty(self.shape, np.float32), np.empty(self.shape, np.float32)
-        references, evens, odds, taps = self._stack(stage.scales)
+        diagonal, rhs = self._buffer("diagonal", self.shape), self._buffer("rhs", self.shape)
         self._deal(
-            data.uniform_term,
-            warped,
-            w,
-            views,
-            self.kinds,
-            self.M,
-            self.m,
-            references,
-            evens,
-            odds,
-            taps,
-            reweight,
-            diagonal,
-            rhs,
-        )
+            data.uniform_term, warped, w, views, self.kinds, self.M, self.m, *self._stack(stage.scales), reweight,
+            diagonal, rhs,
+        )  # fmt: skip
         return DataTerm(diagonal, rhs)
 
     def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> tuple[Field, int]:
@@ -96,7 +82,7 @@ class CpuEngine:
 
     def update(self, w: Field, dw: Field, limit: float) -> tuple[Field, float]:
         """w + dw with the step limited, then the median filter; and the share of pixels that met the limit."""
-        stepped, filtered = np.empty_like(w), np.empty_like(w)
+        stepped, filtered = self._buffer("stepped", self.shape), np.empty_like(w)
         clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
         self._deal(median_filter, stepped, NETWORK, filtered)
         return filtered, clipped
@@ -143,13 +129,16 @@ class CpuEngine:
         variance = self._buffer("variance", self.shape)
         self._deal(filters.variance, w, one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
         rings, sectors = _monotony(self.baselines[views])
-        out = tuple(np.empty(self.shape, np.float32) for _ in range(3))
+        stack = self._stack(stage.scales)
+        table = data.table_shape(len(sectors), len(views) * len(stage.scales), self.shape[1], stack[3].max() - 1)
+        tables = self._buffer("tables", (numba.get_num_threads(), *table))
+        diagonal, rhs, precision = (self._buffer(name, self.shape) for name in ("diagonal", "rhs", "precision"))
         self._deal(
-            data.weighted_term, warped, w, views, self.kinds, self.M, self.m, *self._stack(stage.scales),
+            data.weighted_term, warped, w, views, self.kinds, self.M, self.m, *stack,
             g2, blurred_dw2, weighting.gradient, use_scale, variance, noises, self.epsilon, rings, sectors, reweight,
-            *out,
+            tables, diagonal, rhs, precision,
         )  # fmt: skip
-        return out  # type: ignore[return-value]
+        return diagonal, rhs, precision
 
     def _scale(self, q: int) -> tuple[Field, Field, Field]:
         """The reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
@@ -174,8 +163,8 @@ class CpuEngine:
         return self._buffers[key]
 
     def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Run kernel(chunk, chunks, ...) for all chunks: several a thread, in case a thread is held up."""
-        chunks = CHUNKS * numba.get_num_threads()
+        """Run kernel(chunk, chunks, ...) for all chunks, one a thread."""
+        chunks = numba.get_num_threads()
         list(self._threads.map(lambda chunk: kernel(chunk, chunks, *arguments), range(chunks)))
 
     def _buffer(self, name: str, shape: tuple[int, ...]) -> Field:
