@@ -102,29 +102,14 @@ class CpuEngine:
         views = np.array(stage.views)
         g2 = self._buffer("g2", (len(views), *self.shape))
         dw2 = self._buffer("dw2", self.shape)
-        reference_0, even_0, odd_0 = self._scale(0)
         self._deal(
-            data.finest_scale,
-            warped,
-            w,
-            views,
-            self.kinds,
-            self.M,
-            self.m,
-            reference_0,
-            even_0,
-            odd_0,
-            self.epsilon,
-            g2,
-            dw2,
-        )
+            data.finest_scale, warped, w, views, self.kinds, self.M, self.m, *self._scale(0), self.epsilon, g2, dw2
+        )  # fmt: skip
         use_scale = np.array([weighting.scale and q > 0 for q in stage.scales])
         blurred_dw2 = self._buffer("blurred_dw2", (len(stage.scales), *self.shape))
         for k, q in enumerate(stage.scales):
             if use_scale[k]:
                 self._deal(filters.blur, dw2, self._scale(q)[1], blurred_dw2[k])
-            else:
-                blurred_dw2[k] = 0
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
         variance = self._buffer("variance", self.shape)
         self._deal(filters.variance, w, one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
