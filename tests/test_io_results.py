@@ -12,7 +12,7 @@ import pytest
 from gradcon.errors import InputError
 from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
-from gradcon.io.results import save_result, to_json, versions, write_disparity_picture
+from gradcon.io.results import disparity_picture, save_result, to_json, versions
 from gradcon.result import Result, Solve
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -78,7 +78,7 @@ def test_an_output_that_cannot_be(tmp_path):
 @pytest.mark.parametrize("fill", [None, np.nan, 3.0, 1e30])
 def test_pictures_of_odd_maps(tmp_path, shape, fill):
     disparity = result(shape).disparity if fill is None else np.full(shape, fill, np.float32)
-    write_disparity_picture(tmp_path / "a.png", disparity, title="$x_ \u6f22 \\frac{")
+    (tmp_path / "a.png").write_bytes(disparity_picture(disparity, "$x_ \u6f22 \\frac{"))
     assert min(read_image(tmp_path / "a.png").shape[:2]) > 100
 
 

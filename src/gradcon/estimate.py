@@ -73,8 +73,7 @@ class Options:
             value = getattr(self, field)
             if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
                 raise InputError(f"{field}: {value!r} is not a whole number from 1 to {most}.")
-        if self.method not in schedules.METHODS:
-            raise InputError(f"method: {self.method!r} is not one of {', '.join(schedules.METHODS)}.")
+        schedules.check(self.method, self.without)
 
 
 def estimate(

@@ -11,7 +11,6 @@ scales from coarse to fine, and within it take in the views ring by ring.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +59,16 @@ class Stage:
     weighting: Weighting
 
 
+def check(method: str, without: str | None) -> None:
+    """Refuse a method that does not exist, or one that lacks the term to be left out."""
+    if method not in METHODS:
+        raise InputError(f"method: {method!r} is not one of {', '.join(METHODS)}.")
+    if without is not None and without not in TERMS:
+        raise InputError(f"without: {without!r} is not one of {', '.join(TERMS)}.")
+    if without is not None and not METHODS[method].weighted:
+        raise InputError(f"without: {method} has no {without} term to leave out; use the method gcm.")
+
+
 def build(
     method: str, baselines: NDArray[np.float64], alpha: float, scales: int | None = None, without: str | None = None
 ) -> list[Stage]:
@@ -68,13 +77,8 @@ def build(
     `alpha` is the regularisation of the last stage; earlier ones scale it with 2^q of their finest scale, and with
     the share of the views that they use, as their data terms are weaker in the same proportion.
     """
-    if method not in METHODS:
-        raise InputError(f"method: {method!r} is not one of {', '.join(METHODS)}.")
-    if without is not None and without not in TERMS:
-        raise InputError(f"without: {without!r} is not one of {', '.join(TERMS)}.")
+    check(method, without)
     recipe = METHODS[method]
-    if without is not None and not recipe.weighted:
-        raise InputError(f"without: {method} has no {without} term to leave out; use the method gcm.")
     length = np.hypot(*baselines.T) / np.hypot(*baselines.T).min()
     weighting = Weighting(recipe.weighted, without != "gradient", without != "scale")
     return [
@@ -96,7 +100,7 @@ def _windows(scales: int, width: int | None) -> list[tuple[int, ...]]:
     return [tuple(range(top, top - width, -1)) for top in range(scales - 1, width - 2, -1)]
 
 
-def _rings(length: Sequence[float] | NDArray[np.float64]) -> list[tuple[int, ...]]:
+def _rings(length: NDArray[np.float64]) -> list[tuple[int, ...]]:
     """Growing sets of views, one more ring of equal baseline a time."""
     radii = np.unique(np.round(length, 6))
     return [tuple(np.flatnonzero(np.round(length, 6) <= radius).tolist()) for radius in radii]

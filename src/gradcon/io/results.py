@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from gradcon.errors import InputError
 from gradcon.io import pfm
-from gradcon.io.files import write_file, write_files
+from gradcon.io.files import write_files
 from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
 
 
@@ -27,15 +27,10 @@ def save_result(result: Result, folder: str | Path) -> Path:
     def files() -> Iterator[tuple[str, bytes]]:
         yield "disparity.pfm", pfm.encode(result.disparity)
         yield "confidence.pfm", pfm.encode(result.confidence)
-        yield "disparity.png", _picture(result.disparity, str(result.source.get("name", "")))
+        yield "disparity.png", disparity_picture(result.disparity, str(result.source.get("name", "")))
         yield "result.json", (to_json(result.summary()) + "\n").encode()
 
     return write_files(Path(folder), files())
-
-
-def write_disparity_picture(path: str | Path, disparity: ArrayLike, *, title: str = "") -> None:
-    """Write a disparity map as a PNG with a colour bar in its unit, atomically."""
-    write_file(Path(path), _picture(disparity, title))
 
 
 def to_json(value: Any) -> str:
@@ -66,7 +61,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
-def _picture(disparity: ArrayLike, title: str) -> bytes:
+def disparity_picture(disparity: ArrayLike, title: str) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
