@@ -62,7 +62,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcon.io.results._picture", stop)
+    monkeypatch.setattr("gradcon.io.results.disparity_picture", stop)
     with pytest.raises(KeyboardInterrupt):
         save_result(result(), tmp_path / "out")
     assert not list(tmp_path.iterdir())
