@@ -1,7 +1,8 @@
 """The command `gradcon`: parse, call the API, print.
 
-Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 2 for an input that cannot be used (one
-sentence says why), 130 for Ctrl-C.  Whatever else goes wrong is a bug, and shows its traceback.
+Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 1 for work that is done but for what it
+had to leave out, 2 for an input that cannot be used (one sentence says why), 130 for Ctrl-C.  Whatever else goes wrong
+is a bug, and shows its traceback.
 
 Heavy libraries are imported by the commands that use them, so that `gradcon --help` is quick.
 """
@@ -191,6 +192,43 @@ def _demo(out: Out = Path("demo")) -> None:
     _warn(result)
     print(_report(result, out))
     print(f"{'reference':11} {out / demo.PICTURE}: what the reference camera sees")
+
+
+@app.command("reproduce")
+def _reproduce(
+    out: Out,
+    hci: Annotated[Path | None, typer.Option(help="Folder of scenes of the 4D Light Field Benchmark.")] = None,
+    middlebury: Annotated[Path | None, typer.Option(help="Folder of scenes of Middlebury 2006.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="NAME,...", help="These experiments alone.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Coarser: alpha 0.5 alone, 40 solves.")] = False,
+    engine: Annotated[str, typer.Option(help="auto, cpu or reference.")] = "auto",
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each core.")] = None,
+    json: Json = False,
+) -> int:
+    """Repeat the paper's evaluation on the scenes at hand.
+
+    Experiments: single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio, geometry,
+    peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything was left out.
+    """
+    from gradcon.experiments.report import overview
+    from gradcon.experiments.reproduce import reproduce
+    from gradcon.jobs.display import Progress
+
+    _refuse_unwritable(out)
+    found = reproduce(
+        out,
+        hci=hci,
+        middlebury=middlebury,
+        only=[name.strip() for name in only.split(",") if name.strip()] if only else [],
+        quick=quick,
+        engine=engine,
+        workers=workers,
+        display=Progress("reproduce"),
+    )
+    for text in found["left_out"]:
+        print(f"left out: {text}", file=sys.stderr)
+    print(_json(found) if json else overview(found, out))
+    return 1 if found["left_out"] else 0
 
 
 def _fail(sentence: str) -> int:

@@ -115,70 +115,19 @@ def estimate(
     """
     options = options or Options()
     start = time.perf_counter()
-    stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
-    unit = scene.unit
-    w_host, reweight = _start(scene, initial)
-    machine = engines.create(engine, scene, options.epsilon)
-    w = machine.upload(w_host * unit)
-    clock = _Clock()
-    history: list[Solve] = []
-    stage = since_look = 0
-    w_look = w
-    stopped = ""
-    with _display(progress, options.solves, scene.name) as show:
-        while not stopped:
-            began = time.perf_counter()
-            now, last = stages[stage], stage == len(stages) - 1
-            warped = clock("warp", machine.warp, w, now)
-            term = clock("data_term", machine.data_term, w, warped, now, reweight)
-            dw, inner = clock("solve", machine.solve, w, term, now.alpha, reweight)
-            before, (w, clipped) = w, clock("update", machine.update, w, dw, now.limit)
-            step_mean, step_max = machine.change(before, w)
-            reweight = True
-            seconds = time.perf_counter() - began
-            disparity = None
-            if callback is not None or scene.ground_truth is not None:
-                disparity = (machine.download(w) / unit).astype(np.float32)
-            row = Solve(
-                solve=len(history) + 1,
-                stage=stage,
-                scales=now.scales,
-                views=1 + len(now.views),
-                step_mean=step_mean / unit,
-                step_max=step_max / unit,
-                clipped=clipped,
-                inner_iterations=int(inner),
-                seconds=seconds,
-                rmse=_rmse(disparity, scene.ground_truth),
-            )
-            history.append(row)
-            show(row)
-            since_look += 1
-            if callback is not None and callback(row, disparity):
-                stopped = f"The callback asked to stop after {row.solve} solves."
-            elif row.solve == options.solves:
-                stopped = _ran_out(row, stage, len(stages))
-            elif not last and clipped == 0:
-                stage, since_look, w_look = stage + 1, 0, w
-            elif last and since_look == CHECK_EVERY:
-                change, _ = machine.change(w_look, w)
-                if change < max(SETTLED, JITTER * step_mean):
-                    stopped = (
-                        f"Converged after {row.solve} solves: the last {CHECK_EVERY} moved the disparity by "
-                        f"{change / unit:.1e} pixels on average."
-                    )
-                since_look, w_look = 0, w
-    disparity = (machine.download(w) / unit).astype(np.float32)
-    confidence = clock("confidence", _confidence, machine, w, stages[stage], unit)
+    run = minimise(scene, options, initial=initial, engine=engine, progress=progress, callback=callback)
+    clock, machine = run.clock, run.machine
+    disparity = run.disparity()
+    confidence = clock("confidence", _confidence, machine, run.w, run.stages[run.history[-1].stage], scene.unit)
     warned = clock("direction_check", _direction_warnings, scene, disparity)
     for text in warned:
         warnings.warn(text, stacklevel=2)
     return Result(
         disparity=disparity,
         confidence=confidence,
-        history=history,
-        stopped=stopped,
-        parameters={**asdict(options), "scales": 1 + max(stages[0].scales), "initial": _describe(initial)},
+        history=run.history,
+        stopped=run.stopped,
+        parameters={**asdict(options), "scales": 1 + max(run.stages[0].scales), "initial": _describe(initial)},
         source={
             "name": scene.name,
             "reference": scene.reference_name,
@@ -195,6 +144,84 @@ def estimate(
         metrics=evaluate(disparity, scene.ground_truth) if scene.ground_truth is not None else None,
         warnings=warned,
     )
+
+
+@dataclass
+class Run:
+    """Where the loop has come to."""
+
+    w: Any  # the engine's disparity, in pixels of the nearest view
+    unit: float  # the scene's
+    machine: engines.Engine
+    stages: list[schedules.Stage]
+    history: list[Solve]
+    stopped: str
+    clock: _Clock
+
+    def disparity(self) -> NDArray[np.float32]:
+        """Pixels per unit baseline."""
+        return (self.machine.download(self.w) / self.unit).astype(np.float32)
+
+
+def minimise(
+    scene: Scene,
+    options: Options,
+    *,
+    initial: ArrayLike | None = None,
+    engine: str = "auto",
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> Run:
+    """The loop alone, without what `estimate` finds out afterwards: confidence, warnings, metrics."""
+    stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    w, reweight = _start(scene, initial)
+    machine = engines.create(engine, scene, options.epsilon)
+    run = Run(machine.upload(w * scene.unit), scene.unit, machine, stages, history=[], stopped="", clock=_Clock())
+    unit, clock = run.unit, run.clock
+    stage = since_look = 0
+    w_look = run.w
+    with _display(progress, options.solves, scene.name) as show:
+        while not run.stopped:
+            began = time.perf_counter()
+            before, now, last = run.w, stages[stage], stage == len(stages) - 1
+            warped = clock("warp", machine.warp, before, now)
+            term = clock("data_term", machine.data_term, before, warped, now, reweight)
+            dw, inner = clock("solve", machine.solve, before, term, now.alpha, reweight)
+            run.w, clipped = clock("update", machine.update, before, dw, now.limit)
+            step_mean, step_max = machine.change(before, run.w)
+            reweight = True
+            seconds = time.perf_counter() - began
+            disparity = run.disparity() if callback is not None or scene.ground_truth is not None else None
+            row = Solve(
+                solve=len(run.history) + 1,
+                stage=stage,
+                scales=now.scales,
+                views=1 + len(now.views),
+                step_mean=step_mean / unit,
+                step_max=step_max / unit,
+                clipped=clipped,
+                inner_iterations=int(inner),
+                seconds=seconds,
+                rmse=_rmse(disparity, scene.ground_truth),
+            )
+            run.history.append(row)
+            show(row)
+            since_look += 1
+            if callback is not None and callback(row, disparity):
+                run.stopped = f"The callback asked to stop after {row.solve} solves."
+            elif row.solve == options.solves:
+                run.stopped = _ran_out(row, stage, len(stages))
+            elif not last and clipped == 0:
+                stage, since_look, w_look = stage + 1, 0, run.w
+            elif last and since_look == CHECK_EVERY:
+                change, _ = machine.change(w_look, run.w)
+                if change < max(SETTLED, JITTER * step_mean):
+                    run.stopped = (
+                        f"Converged after {row.solve} solves: the last {CHECK_EVERY} moved the disparity by "
+                        f"{change / unit:.1e} pixels on average."
+                    )
+                since_look, w_look = 0, run.w
+    return run
 
 
 class _Clock:

@@ -36,6 +36,7 @@ METHODS = {
     "progressive": Method(scales=1, window=None, rings=True, weighted=False),
     "coarse-to-fine": Method(scales=3, window=1, rings=False, weighted=False),
 }
+RING_GAP = 0.1  # between rings of views, in shortest baselines
 TERMS = ("gradient", "scale")  # the terms of the model that an ablation may leave out
 
 
@@ -101,6 +102,8 @@ def _windows(scales: int, width: int | None) -> list[tuple[int, ...]]:
 
 
 def _rings(length: NDArray[np.float64]) -> list[tuple[int, ...]]:
-    """Growing sets of views, one more ring of equal baseline a time."""
-    radii = np.unique(np.round(length, 6))
-    return [tuple(np.flatnonzero(np.round(length, 6) <= radius).tolist()) for radius in radii]
+    """Growing sets of views, one more ring of about equal baseline a time."""
+    radii = np.unique(length)
+    # A ring ends where the next view is clearly farther: calibrated cameras never stand at exactly equal distances.
+    ends = radii[np.append(np.diff(radii) > RING_GAP, True)]
+    return [tuple(np.flatnonzero(length <= end).tolist()) for end in ends]

@@ -38,10 +38,10 @@ def to_json(value: Any) -> str:
     return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def versions() -> dict[str, str | None]:
+def versions(packages: Sequence[str] = ("gradcon", "numpy", "scipy", "numba")) -> dict[str, str | None]:
     """Versions of what a result depends on, found without importing it."""
     found: dict[str, str | None] = {"python": platform.python_version()}
-    for package in ("gradcon", "numpy", "scipy", "numba"):
+    for package in packages:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

@@ -1,0 +1,77 @@
+"""What real cameras do to a scene: lenses that distort, and positions that are not quite known.
+
+Changes are plain data, as they are part of a job's key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.scene import Scene
+
+Change = dict[str, Any]
+
+
+def barrel(strength: float = 0.125) -> Change:
+    """Barrel distortion of every view by the one-term division model with K1 = -strength / height^2."""
+    return {"kind": "barrel", "strength": strength}
+
+
+def baseline_noise(deviation: float, seed: int = 0) -> Change:
+    """Gaussian noise on both coordinates of every baseline, of `deviation` nearest baselines."""
+    return {"kind": "baselines", "deviation": deviation, "seed": seed}
+
+
+def changed(scene: Scene, change: Change) -> Scene:
+    """The scene as that camera would have recorded it, or as that calibration would describe it."""
+    if change["kind"] == "barrel":
+        return _distorted(scene, change["strength"])
+    noise = np.random.default_rng(change["seed"]).normal(0, change["deviation"] * scene.unit, scene.baselines.shape)
+    return _like(scene, scene.reference, scene.targets, scene.baselines + noise, scene.ground_truth)
+
+
+def _distorted(scene: Scene, strength: float) -> Scene:
+    """Resample views and truth; the frame is cropped to where the undistorted images know all of it.
+
+    A point at distance r from the centre of the distorted image was at r / (1 + K1 r^2) in the undistorted one.  The
+    baselines stay: the estimator does not know of the lens.
+    """
+    from scipy.ndimage import map_coordinates
+
+    height, width = scene.shape
+    K1 = -strength / height**2
+    centre = np.array([(height - 1) / 2, (width - 1) / 2])
+    keep = next(share for share in np.arange(1.0, 0.5, -0.005) if _reach(share * centre, K1) <= 1 / share)
+    half = np.floor(keep * centre)  # whole pixels around the centre
+    y, x = np.mgrid[-half[0] : half[0] + 1, -half[1] : half[1] + 1]
+    stretch = 1 / (1 + K1 * (x**2 + y**2))
+    where = np.stack([centre[0] + y * stretch, centre[1] + x * stretch])
+    reference, *targets = (
+        map_coordinates(image.astype(np.float64), where, order=3, mode="nearest").clip(0, 1).astype(np.float32)
+        for image in (scene.reference, *scene.targets)
+    )
+    truth = None  # of the nearest pixel: a mean across an edge would be the disparity of nothing
+    if scene.ground_truth is not None:
+        truth = map_coordinates(scene.ground_truth, where, order=0, mode="nearest")
+    return _like(scene, reference, targets, scene.baselines, truth)
+
+
+def _reach(corner: NDArray[np.float64], K1: float) -> float:
+    """How much farther from the centre a corner of the frame was before the lens."""
+    return float(1 / (1 + K1 * (corner**2).sum()))
+
+
+def _like(scene: Scene, reference: Any, targets: Any, baselines: Any, truth: Any) -> Scene:
+    return Scene(
+        reference,
+        targets,
+        baselines,
+        ground_truth=truth,
+        name=scene.name,
+        reference_name=scene.reference_name,
+        target_names=scene.target_names,
+        metadata=scene.metadata,
+    )

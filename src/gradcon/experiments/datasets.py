@@ -1,0 +1,130 @@
+"""The scenes that a folder holds: found, opened once, hashed; what cannot be used is named."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from gradcon.errors import InputError
+from gradcon.io import open_scene
+from gradcon.io.hci import is_hci
+from gradcon.io.middlebury import is_middlebury
+from gradcon.jobs.job import sha256_of, sha256_of_array
+from gradcon.scene import Scene
+
+DEPTH = 3  # folders in folders: HCI comes in additional/, stratified/ and training/
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the paper says about a dataset."""
+
+    label: str
+    views: str  # as `open_scene` takes them
+    folds: int
+    scenes: int  # in the paper
+
+
+KINDS = {
+    "hci": Kind("4D Light Field Benchmark", "cross", folds=6, scenes=24),
+    "middlebury": Kind("Middlebury 2006", "all", folds=7, scenes=21),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scene that can be used."""
+
+    name: str
+    folder: Path
+    sha256: str  # of pixels, geometry and ground truth
+    views: int
+    size: tuple[int, int]  # width, height
+    disparity_range: tuple[float, float]  # of the ground truth, pixels per unit baseline
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The usable scenes of a folder, sorted by name."""
+
+    kind: Kind
+    entries: list[Entry]
+    skipped: list[str] = field(default_factory=list)  # a sentence each
+
+    @property
+    def folds(self) -> list[list[str]]:
+        """Names of the scenes of each fold: as many folds as the paper has, or as there are scenes."""
+        names = [entry.name for entry in self.entries]
+        count = min(self.kind.folds, len(names))
+        return [names[k::count] for k in range(count)]
+
+    def spread(self, count: int) -> list[Entry]:
+        """At most `count` of the scenes, from the whole length of the list."""
+        picked = np.linspace(0, len(self.entries) - 1, min(count, len(self.entries)))
+        return [self.entries[round(k)] for k in picked]
+
+    def named(self, name: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.name.rsplit("/")[-1] == name), None)
+
+
+def find(folder: Path, kind: str) -> Dataset:
+    """All scenes in `folder` and the folders in it; an InputError if there is none that can be used."""
+    is_scene = is_hci if kind == "hci" else is_middlebury
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "there is no such folder"
+        raise InputError(f"{folder}: {what}; give the folder that holds the scenes.")
+    found, skipped = _walk(folder, is_scene, DEPTH)
+    if not found:
+        raise InputError(f"{folder}: holds no scene of the {KINDS[kind].label}; give the folder that holds its scenes.")
+    last = Counter(path.name for path in found)
+    entries = []
+    for path in found:
+        name = path.resolve().name if last[path.name] == 1 else path.relative_to(folder).as_posix()
+        try:
+            entries.append(_entry(path, name, KINDS[kind].views))
+        except InputError as error:
+            skipped.append(str(error))
+    if not entries:
+        raise InputError(f"{folder}: none of its {len(found)} scenes can be used; the first: {skipped[0]}")
+    return Dataset(KINDS[kind], sorted(entries, key=lambda entry: entry.name), skipped)
+
+
+def fingerprint(scene: Scene) -> str:
+    """Of all that an estimate and its evaluation depend on."""
+    return sha256_of([scene.fingerprint(), sha256_of_array(scene.ground_truth)])
+
+
+def _walk(folder: Path, is_scene: object, depth: int) -> tuple[list[Path], list[str]]:
+    assert callable(is_scene)
+    if is_scene(folder):
+        return [folder], []
+    found: list[Path] = []
+    skipped: list[str] = []
+    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
+    for path in inside if depth > 0 else []:
+        more, less = _walk(path, is_scene, depth - 1)
+        found += more
+        skipped += less if more or less else [f"{path}: holds no scene."]
+    return found, skipped
+
+
+def _entry(path: Path, name: str, views: str) -> Entry:
+    scene = open_scene(path, views=views)
+    truth = scene.ground_truth
+    if truth is None:
+        raise InputError(f"{path}: has no ground truth to compare with.")
+    if not np.isfinite(truth).any():
+        raise InputError(f"{path}: its ground truth knows no pixel.")
+    height, width = scene.shape
+    return Entry(
+        name=name,
+        folder=Path(os.path.abspath(path)),
+        sha256=fingerprint(scene),
+        views=1 + len(scene.targets),
+        size=(width, height),
+        disparity_range=(float(np.nanmin(truth)), float(np.nanmax(truth))),
+    )

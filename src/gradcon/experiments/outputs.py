@@ -1,0 +1,68 @@
+"""Writing into a folder that may hold a user's own files: none of them is overwritten.
+
+`manifest.json` lists what was written there, with hashes.  A file that is in the way and is not in the list, or was
+changed since, is refused by name, before the long work rather than after it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from gradcon.errors import InputError
+from gradcon.io.files import file_size, read_bytes, write_file, write_files
+from gradcon.io.results import to_json
+
+MANIFEST = "manifest.json"
+FORMAT = "gradcon-manifest-1"
+
+
+def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
+    """An InputError if one of `names` exists in `folder` and was not written by `write`."""
+    ours = _manifest(folder)
+    for name in names:
+        path = folder / name
+        if not path.exists() and not path.is_symlink():
+            continue
+        file_size(path)  # refuses a folder, or what is no plain file
+        if _sha256(read_bytes(path)) not in ours.get(name, []):
+            raise InputError(
+                f"{path}: is not as `gradcon reproduce` wrote it, and would be overwritten; "
+                "move it away, or choose another folder."
+            )
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write `files` into `folder`, all or none, and note them."""
+    refuse_foreign(folder, files)
+    ours = _manifest(folder)
+    new = {name: [_sha256(content)] for name, content in files.items()}
+    # First both, then the new alone: if this is cut short in between, either file is known as ours.
+    write_file(folder / MANIFEST, _encode({name: ours.get(name, []) + new.get(name, []) for name in ours | new}))
+    write_files(folder, files.items())
+    write_file(folder / MANIFEST, _encode(ours | new))
+
+
+def _manifest(folder: Path) -> dict[str, list[str]]:
+    path = folder / MANIFEST
+    if not path.exists():
+        return {}
+    try:
+        kept = json.loads(read_bytes(path))
+        if kept["format"] != FORMAT:
+            raise ValueError
+        return {str(name): [str(one) for one in hashes] for name, hashes in kept["files"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(
+            f"{path}: is not the list of files that `gradcon reproduce` writes; choose another folder."
+        ) from None
+
+
+def _encode(files: dict[str, list[str]]) -> bytes:
+    return (to_json({"format": FORMAT, "files": files}) + "\n").encode()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,117 @@
+"""The report of a reproduction, as Markdown and as one self-contained HTML page: both from results.json alone."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from pathlib import Path
+from typing import Any
+
+from gradcon.experiments import EXPERIMENTS
+from gradcon.experiments.experiment import Column
+
+VERDICTS = {True: "supported", False: "not supported", None: "cannot be judged"}
+TEMPLATE = Path(__file__).with_name("report.html.j2")
+
+Results = dict[str, Any]
+
+
+def markdown(results: Results) -> str:
+    """report.md; figures are the PNG files beside it."""
+    lines = ["# The paper's evaluation, repeated", "", *summary(results), ""]
+    lines += ["## The paper's claims", "", *_table(claims_table(results)), ""]
+    for section in sections(results):
+        lines += [f"## {section['title']} (`{section['name']}`)", "", f"The paper's: {section['paper']}.", ""]
+        if section["table"]:
+            lines += [*_table(section["table"]), ""]
+        for picture in section["pictures"]:
+            lines += [f"![{picture['caption']}]({picture['name']}.png)", "", f"*{picture['caption']}*", ""]
+        for note in section["notes"]:
+            lines += [note, ""]
+    lines += ["## Left out", "", *([f"- {text}" for text in results["left_out"]] or ["Nothing."]), ""]
+    return "\n".join(lines)
+
+
+def html(results: Results, pngs: dict[str, bytes]) -> str:
+    """report.html, with its figures inside."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    embedded = {name: base64.b64encode(png).decode() for name, png in pngs.items()}
+    return environment.from_string(TEMPLATE.read_text()).render(
+        summary=summary(results),
+        claims=claims_table(results),
+        sections=sections(results),
+        left_out=results["left_out"],
+        pngs=embedded,
+    )
+
+
+def summary(results: Results) -> list[str]:
+    """Sentences on what this is about."""
+    settings, work = results["settings"], results["work"]
+    lines = []
+    for dataset in results["datasets"].values():
+        names = ", ".join(scene["name"] for scene in dataset["scenes"])
+        lines.append(f"{dataset['label']}: {len(dataset['scenes'])} of the paper's {dataset['of']} scenes: {names}.")
+        if dataset["skipped"]:
+            lines.append(f"{dataset['label']}: {len(dataset['skipped'])} folders could not be used; see the end.")
+    alphas = ", ".join(f"{alpha:g}" for alpha in settings["alphas"])
+    how = "Quick: alpha 0.5 alone and" if settings["quick"] else f"Alpha from {alphas} by cross-validation over scenes;"
+    lines.append(
+        f"{how} at most {settings['solves']} solves a run, engine {settings['engine']}, RMSE over the whole frame."
+    )
+    damaged = len(work["recomputed_because_damaged"])
+    lines.append(
+        f"{work['computed']} jobs computed, {work['reused']} found done, {work['failed']} failed, {damaged} damaged "
+        f"and computed again; {work['seconds'] / 60:.1f} minutes with {work['workers']} workers."
+    )
+    lines.append(", ".join(f"{name} {version}" for name, version in results["versions"].items()) + ".")
+    return list(itertools.chain.from_iterable((line, "") for line in lines))[:-1]
+
+
+def overview(results: Results, out: Path) -> str:
+    """What came out, for a terminal."""
+    lines = [f"{verdict + ':':18}{claim}" for claim, verdict, _ in claims_table(results)[1:]]
+    if results["left_out"]:
+        lines.append(f"{len(results['left_out'])} things were left out; see above, or the end of the report.")
+    return "\n".join([*lines, f"written to {out}: report.html, report.md, results.json, tables and figures"])
+
+
+def sections(results: Results) -> list[dict[str, Any]]:
+    """The experiments, in their order, with their tables as text."""
+    found = []
+    for name in EXPERIMENTS:
+        described = results["experiments"].get(name)
+        if described is not None:
+            columns = [Column(**column) for column in described["columns"]]
+            rows = results["tables"].get(name, {}).values()
+            table = [[c.heading for c in columns], *([cell(c, row) for c in columns] for row in rows)]
+            found.append({"name": name, **described, "table": table if rows else []})
+    return found
+
+
+def claims_table(results: Results) -> list[list[str]]:
+    """The paper's claims, one a row."""
+    rows = [["the paper says", "these results", "measured"]]
+    for name in EXPERIMENTS:
+        for claim in results["experiments"].get(name, {}).get("claims", []):
+            rows.append([claim["paper"], VERDICTS[claim["supported"]], claim["measured"]])
+    return rows
+
+
+def cell(column: Column, row: dict[str, Any]) -> str:
+    """A value as text."""
+    value = column.value(row)
+    if value is None:
+        return ""
+    if column.form == "list":
+        return ", ".join(f"{item:g}" for item in value)
+    return format(value, column.form)
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    clean = [[text.replace("|", "\\|") for text in row] for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in clean]
+    lines.insert(1, "|" + "---|" * len(rows[0]))
+    return lines

@@ -1,0 +1,92 @@
+"""The job of nearly every experiment: one method on one scene, with the RMSE after every solve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.estimate import Options, minimise
+from gradcon.experiments.changes import Change, changed
+from gradcon.experiments.datasets import Entry
+from gradcon.io import open_scene
+from gradcon.jobs import Job, Outcome
+from gradcon.metrics import evaluate
+from gradcon.result import Solve
+from gradcon.scene import Scene
+
+
+def trial(
+    options: dict[str, Any], views: str, engine: str, change: Change | None, keep: Sequence[int], folder: str
+) -> Outcome:
+    """Estimate a scene; `keep` names the solves whose disparity is wanted too, the last one as `final`."""
+    scene = _scene(folder, views, json.dumps(change))
+    kept: dict[str, NDArray[np.float16]] = {}
+
+    def after(row: Solve, disparity: NDArray[np.float32]) -> None:
+        if row.solve in keep:
+            kept[str(row.solve)] = disparity.astype(np.float16)
+
+    run = minimise(scene, Options(**options), engine=engine, callback=after if keep else None)
+    disparity = run.disparity()
+    assert scene.ground_truth is not None
+    if keep:
+        kept["final"] = disparity.astype(np.float16)
+    record = {
+        "scene": scene.name,
+        "rmse": [row.rmse for row in run.history],
+        "metrics": evaluate(disparity, scene.ground_truth),
+        "solves": len(run.history),
+        "stopped": run.stopped,
+        "seconds": sum(row.seconds for row in run.history),
+    }
+    return Outcome(record, dict(kept))
+
+
+def trial_job(
+    entry: Entry, views: str, options: Options, engine: str, change: Change | None = None, keep: Sequence[int] = ()
+) -> Job:
+    """`trial` on a scene of a dataset."""
+    what = options.method + (f" without {options.without}" if options.without else "")
+    return Job(
+        function=trial,
+        parameters={
+            "options": asdict(options),
+            "views": views,
+            "engine": engine,
+            "change": change,
+            "keep": list(keep),
+        },
+        inputs=entry.sha256,
+        label=f"{entry.name}, {what}, alpha {options.alpha:g}" + (f", {change['kind']}" if change else ""),
+        where={"folder": str(entry.folder)},
+        cost=_cost(options) * entry.views * entry.size[0] * entry.size[1] / (17 * 512 * 512),
+    )
+
+
+def compile_engine() -> None:
+    """Run every compiled function once, on next to nothing."""
+    pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
+    scene = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
+    for method in ("gcm", "naive"):
+        minimise(scene, Options(method=method, solves=2), engine="cpu")
+
+
+@lru_cache(maxsize=2)  # jobs come scene by scene
+def _scene(folder: str, views: str, change: str) -> Scene:
+    if change == "null":
+        return open_scene(folder, views=views)
+    return changed(_scene(folder, views, "null"), json.loads(change))
+
+
+def _cost(options: Options) -> float:
+    """About the seconds of a run on one core, for 17 views of 512 x 512."""
+    solves = {"gcm": 80, "coarse-to-fine": 150, "progressive": 100, "naive": 150}[options.method]
+    solves = 200 if options.without == "gradient" else solves
+    scales = {"gcm": min(options.scales or 3, 3), "coarse-to-fine": 1}.get(options.method, options.scales or 1)
+    return min(options.solves, solves) * (0.03 + 0.02 * scales + (0.02 if options.method == "gcm" else 0))

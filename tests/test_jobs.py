@@ -1,0 +1,235 @@
+"""The job runner: everything is done once, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcon.errors import InputError
+from gradcon.jobs import Job, Outcome, Store, run
+from gradcon.jobs.display import Progress
+from gradcon.jobs.runner import cores
+
+
+def square(x: int, folder: str, seconds: float = 0.0) -> Outcome:
+    """Leaves a mark for every time it runs."""
+    time.sleep(seconds)
+    (Path(folder) / f"{x}-{os.getpid()}-{time.monotonic_ns()}").touch()
+    return Outcome(
+        {"square": x * x, "threads": os.environ["NUMBA_NUM_THREADS"]}, {"row": np.arange(x)} if x % 2 else {}
+    )
+
+
+def fail(how: str) -> Outcome:
+    if how == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise InputError("photo.png: is not an image.") if how == "refuse" else ZeroDivisionError("by zero")
+
+
+def squares(folder: Path, count: int = 6, seconds: float = 0.0) -> list[Job]:
+    folder.mkdir(exist_ok=True)
+    where = {"folder": str(folder), "seconds": seconds}
+    return [Job(square, {"x": x}, "none", f"square {x}", where=where) for x in range(count)]
+
+
+def failing(how: str) -> Job:
+    return Job(fail, {"how": how}, "none", f"fails by {how}")
+
+
+def marks(folder: Path) -> list[int]:
+    return sorted(int(path.name.split("-")[0]) for path in folder.iterdir())
+
+
+def test_jobs_are_done_once_and_found_again(tmp_path: Path) -> None:
+    jobs = squares(tmp_path / "marks")
+    first = run([*jobs, *jobs], Store(tmp_path / "jobs"), workers=2)
+    assert marks(tmp_path / "marks") == [0, 1, 2, 3, 4, 5]
+    assert (first.computed, first.reused, first.failures) == (6, 0, {})
+    again = run(jobs, Store(tmp_path / "jobs"), workers=2)
+    assert marks(tmp_path / "marks") == [0, 1, 2, 3, 4, 5]
+    assert (again.computed, again.reused) == (0, 6)
+    for x, job in enumerate(jobs):
+        one, other = first[job], again[job]
+        assert one is not None
+        assert other is not None
+        assert other.record == one.record
+        assert other.record["square"] == x * x
+        assert all(np.array_equal(other.arrays[name], one.arrays[name]) for name in one.arrays)
+        assert list(other.arrays) == (["row"] if x % 2 else [])
+
+
+def test_the_key_is_what_the_outcome_depends_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(square, {"x": 1}, "abc", "one", where={"folder": "here"})
+    assert Job(square, {"x": 1}, "abc", "uno", where={"folder": "there"}, cost=9).key == job.key
+    assert Job(square, {"x": 2}, "abc", "one").key != job.key
+    assert Job(square, {"x": 1}, "abd", "one").key != job.key
+    assert Job(fail, {"x": 1}, "abc", "one").key != job.key
+    monkeypatch.setattr("gradcon.jobs.job.model_sha256", lambda: "another model")
+    assert Job(square, {"x": 1}, "abc", "one").key != job.key
+
+
+def test_a_failing_job_stops_no_other(tmp_path: Path) -> None:
+    jobs = squares(tmp_path / "marks")
+    bad = [failing("raise"), failing("refuse")]
+    report = run([jobs[0], *bad, *jobs[1:]], Store(tmp_path / "jobs"), workers=2)
+    assert report.computed == 6
+    assert report.failures == {bad[0].key: "ZeroDivisionError: by zero", bad[1].key: "photo.png: is not an image."}
+
+
+def test_only_the_job_that_kills_its_worker_is_given_up(tmp_path: Path) -> None:
+    jobs = squares(tmp_path / "marks", seconds=0.05)
+    killer = failing("die")
+    report = run([*jobs[:2], killer, *jobs[2:]], Store(tmp_path / "jobs"), workers=2)
+    assert sorted(report.outcomes) == sorted(job.key for job in jobs)
+    assert list(report.failures) == [killer.key]
+    assert "died" in report.failures[killer.key]
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "edited", "swapped", "no arrays", "other arrays"])
+def test_a_damaged_outcome_is_named_and_computed_again(tmp_path: Path, damage: str) -> None:
+    jobs = squares(tmp_path / "marks", 4)
+    run(jobs, Store(tmp_path / "jobs"), workers=1)
+    file, arrays = (tmp_path / "jobs" / f"{jobs[3].key}.{end}" for end in ("json", "npz"))
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:100])
+    elif damage == "empty":
+        file.write_bytes(b"")
+    elif damage == "edited":
+        file.write_text(file.read_text().replace('"square": 9', '"square": 8'))
+    elif damage == "swapped":
+        file.write_bytes((tmp_path / "jobs" / f"{jobs[2].key}.json").read_bytes())
+    elif damage == "no arrays":
+        arrays.unlink()
+    else:
+        arrays.write_bytes(arrays.read_bytes()[:-1] + b"?")
+    store = Store(tmp_path / "jobs")
+    report = run(jobs, store, workers=1)
+    assert (report.computed, report.reused) == (1, 3)
+    assert len(store.damaged) == 1
+    assert jobs[3].key in store.damaged[0]
+    outcome = report[jobs[3]]
+    assert outcome is not None
+    assert outcome.record["square"] == 9
+    assert Store(tmp_path / "jobs").load(jobs[3]) is not None
+
+
+def test_workers_share_the_cores(tmp_path: Path) -> None:
+    for workers, alone in ((1, False), (cores(), False), (cores(), True)):
+        jobs = [
+            Job(square, {"x": x}, f"{workers} {alone}", "job", where={"folder": str(tmp_path)}, alone=alone)
+            for x in range(4)
+        ]
+        report = run(jobs, Store(tmp_path / "jobs"), workers=workers)
+        threads = {outcome.record["threads"] for outcome in report.outcomes.values()}
+        assert threads == {str(1 if workers > 1 and not alone else cores())}
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import test_jobs
+from gradcon.jobs import Store, run
+if __name__ == "__main__":
+    folder = Path(sys.argv[2])
+    run(test_jobs.squares(folder / "marks", 12, 0.15), Store(folder / "jobs"), workers=2)
+    print("done")
+"""
+
+
+def start(tmp_path: Path) -> subprocess.Popen[str]:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), str(Path(__file__).parent), str(tmp_path)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def children(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-eo", "pid,ppid"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in found.splitlines()[1:]]
+    return [child for child, parent in pairs if parent == pid]
+
+
+def gone(pids: list[int], seconds: float = 10) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not any(Path(f"/proc/{pid}/cmdline").exists() and _alive(pid) for pid in pids):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
+def test_kill_9_loses_only_what_was_in_flight(tmp_path: Path) -> None:
+    """At several moments of a run, again and again in the same folder, until it comes to its end."""
+    done = 0
+    for seconds in (0.2, 1.0, 1.3, 1.6):
+        process = start(tmp_path)
+        time.sleep(seconds)
+        workers = children(process.pid)
+        process.kill()
+        process.wait()
+        assert gone(workers), "orphans"
+        for path in (tmp_path / "jobs").glob("*.json"):
+            json.loads(path.read_text())  # whole
+        now = len(list((tmp_path / "jobs").glob("*.json")))
+        assert now >= done
+        done = now
+    output, errors = start(tmp_path).communicate(timeout=60)
+    assert output == "done\n", errors
+    report = run(squares(tmp_path / "marks", 12, 0.15), Store(tmp_path / "jobs"), workers=1)
+    assert (report.reused, report.computed) == (12, 0)
+    assert len(marks(tmp_path / "marks")) <= 12 + 4 * 2 * 2  # in each killed run at most two a worker were lost
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
+def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
+    process = start(tmp_path)
+    until = time.monotonic() + 30
+    while not list((tmp_path / "jobs").glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    workers = children(process.pid)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode != 0
+    assert gone(workers)
+    assert len(list((tmp_path / "jobs").glob("*.json"))) >= 1
+    assert not list((tmp_path / "jobs").glob("*.tmp"))
+
+
+def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = [*squares(tmp_path / "marks", 3), failing("raise")]
+    run(jobs, Store(tmp_path / "jobs"), workers=1, display=Progress("squares"))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "squares: 4 jobs to do, 0 found done"
+    assert lines[-1].startswith("squares: 4 of 4 jobs, 1 failed, about 0 s left")
+
+
+def test_the_time_left_follows_the_costs() -> None:
+    jobs = [Job(fail, {"how": str(cost)}, "none", "job", cost=cost) for cost in (1.0, 9.0)]
+    display = Progress("p")
+    with display.showing(jobs, 0):
+        display.started -= 60  # a minute ago
+        display.finished(jobs[0])
+        assert display.left() == "about 9 min left"
+
+
+def test_no_process_is_left_behind(tmp_path: Path) -> None:
+    run(squares(tmp_path / "marks", 2), Store(tmp_path / "jobs"), workers=2)
+    assert multiprocessing.active_children() == []

@@ -1,0 +1,255 @@
+"""`gradcon reproduce`, from folders of scenes to the report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gradcon import synth
+from gradcon.cli import main
+from gradcon.experiments import EXPERIMENTS, peers
+
+METHODS = {
+    "single-scale": {"naive", "gcm", "progressive"},
+    "multi-scale": {"coarse-to-fine", "gcm", "gcm-without-scale", "gcm-without-gradient"},
+    "alpha": {"coarse-to-fine", "gcm"},
+    "epsilon": {"low", "default", "high"},
+    "middlebury": {"coarse-to-fine", "gcm"},
+}
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small light fields, a third without ground truth, and two small scenes named as Middlebury names them."""
+    root = tmp_path_factory.mktemp("scenes")
+    for number, name in enumerate(("backgammon", "pens", "blind")):
+        synth.write("planes", root / "hci" / name, (48, 48), views=5, seed=number)
+    (root / "hci/blind/gt_disp_lowres.pfm").unlink()
+    for seed, name in enumerate(("Aloe", "Baby1")):
+        folder = root / "middlebury" / name
+        folder.mkdir(parents=True)
+        texture = np.random.default_rng(seed).integers(0, 256, (370, 80), dtype=np.uint8)  # third size is 370 high
+        for view in range(7):
+            Image.fromarray(texture[:, 20 + 2 * view :][:, :40]).save(folder / f"view{view}.png")
+        Image.fromarray(np.full((370, 40), 2 * 4 * 3, np.uint8)).save(folder / "disp1.png")  # 2 px a step
+    return root
+
+
+def arguments(scenes: Path, out: Path, *more: str) -> list[str]:
+    folders = ["--hci", str(scenes / "hci"), "--middlebury", str(scenes / "middlebury")]
+    return ["reproduce", *folders, "--out", str(out), *more]
+
+
+def results(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out / "results.json").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def quick(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything, quick; the exit code says that a scene was left out."""
+    out = tmp_path_factory.mktemp("reproduction") / "new" / "out"
+    assert main(arguments(scenes, out, "--quick")) == 1
+    return out
+
+
+def test_every_experiment_has_its_table(quick: Path) -> None:
+    found = results(quick)
+    assert list(found["experiments"]) == list(EXPERIMENTS)
+    for name, methods in METHODS.items():
+        table = found["tables"][name]
+        assert set(table) == methods
+        for row in table.values():
+            assert row["rmse"] == pytest.approx(np.mean(list(row["scenes"].values())))
+            assert set(row["alphas"]) == {0.5}
+            assert len(row["alphas"]) == 2
+    assert set(found["tables"]["multi-scale"]["gcm"]["scenes"]) == {"backgammon", "pens"}
+    assert found["tables"]["multi-scale"]["gcm"]["paper"] == pytest.approx(0.2245, abs=1e-4)
+    for name in ("panels", "robustness", "scale-ratio", "geometry"):
+        assert found["tables"][name]
+
+
+def test_curves_are_means_by_solve_and_end_at_the_tables_values(quick: Path) -> None:
+    found = results(quick)
+    assert set(found["curves"]["multi-scale"]) == METHODS["multi-scale"] | {"progressive"}
+    for name in ("single-scale", "multi-scale", "middlebury"):
+        for method, row in found["tables"][name].items():
+            curve = found["curves"][name][method]
+            assert len(curve) == max(row["solves"].values()) <= 40
+            assert curve[-1] == pytest.approx(row["rmse"])
+
+
+def test_robustness_has_every_method_and_every_change(quick: Path) -> None:
+    table = results(quick)["tables"]["robustness"]
+    assert len(table) == 7
+    for row in table.values():
+        assert set(row["by_change"]) == {"barrel", "baselines 0.02", "baselines 0.05", "baselines 0.1"}
+        assert all(value != row["undisturbed"] for value in row["by_change"].values())
+
+
+@pytest.mark.skipif(peers.available() is not None, reason="needs the extra `peers`")
+def test_peers_stand_beside_ours(quick: Path) -> None:
+    table = results(quick)["tables"]["peers"]
+    assert set(table) == {"gradcon", "gradcon-40", "sgbm", "dis", "tvl1", "ilk"}
+    assert all(row["seconds"] > 0 and 0 <= row["badpix_007"] <= 100 for row in table.values())
+
+
+def test_files(quick: Path) -> None:
+    names = {path.name for path in quick.iterdir()}
+    pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio"]
+    pictures += ["panels-backgammon", "panels-pens", "progress-pens"]
+    assert {f"{name}.{end}" for name in pictures for end in ("png", "svg")} <= names
+    assert {f"{name}.csv" for name in EXPERIMENTS if name != "peers"} <= names
+    assert not [name for name in names if name.endswith(".tmp")]
+    for name in pictures:
+        with Image.open(quick / f"{name}.png") as image:
+            assert min(image.size) > 200
+        assert (quick / f"{name}.svg").read_text().startswith("<?xml")
+    with open(quick / "multi-scale.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    table = results(quick)["tables"]["multi-scale"]
+    assert {row["key"]: float(row["RMSE"]) for row in rows} == {key: row["rmse"] for key, row in table.items()}
+
+
+def test_the_report_sets_the_papers_values_beside(quick: Path) -> None:
+    text = (quick / "report.md").read_text()
+    row = results(quick)["tables"]["multi-scale"]["gcm"]
+    assert f"| GCM | {row['rmse']:.4f} | 0.2245 | {row['difference_percent']:+.1f} |" in text
+    assert "4D Light Field Benchmark: 2 of the paper's 24 scenes: backgammon, pens." in text
+    assert re.search(r"blind: has no ground truth", text)
+    assert text.count("supported |") + text.count("cannot be judged |") >= 10
+    for picture in re.findall(r"\]\((.*?\.png)\)", text):
+        assert (quick / picture).exists()
+
+
+def test_the_page_holds_everything_itself(quick: Path) -> None:
+    class Parser(HTMLParser):
+        tags: list[str] = []  # noqa: RUF012
+        sources: list[str] = []  # noqa: RUF012
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.tags.append(tag)
+            self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    parser = Parser()
+    parser.feed((quick / "report.html").read_text())
+    assert parser.tags.count("img") == 8
+    assert all(source.startswith("data:image/png;base64,") for source in parser.sources)
+    assert parser.tags.count("table") == 1 + len(results(quick)["tables"])
+
+
+def test_every_run_is_listed_with_its_parameters(quick: Path) -> None:
+    found = results(quick)
+    kept = {path.stem for path in (quick / "jobs").glob("*.json")}
+    assert set(found["runs"]) == kept
+    assert found["versions"]["gradcon"]
+    for run in found["runs"].values():
+        assert run["inputs"]
+        assert run["parameters"]
+        assert run["failed"] is None
+
+
+def test_again_nothing_is_computed(quick: Path, scenes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = results(quick)
+    assert main(arguments(scenes, quick, "--quick", "--only", "multi-scale,epsilon")) == 1
+    after = results(quick)
+    assert after["work"]["computed"] == 0
+    assert "blind" in capsys.readouterr().err
+    assert after["tables"] == before["tables"]  # what was not asked for this time stays
+    assert list(after["experiments"]) == list(before["experiments"])
+
+
+def test_a_damaged_job_is_computed_again_and_counted(quick: Path, scenes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "copy"
+    shutil.copytree(quick, out)
+    runs = results(out)["runs"]
+    key = next(key for key, run in runs.items() if run["label"] == "pens, gcm, alpha 0.5" and "scales" in str(run))
+    path = out / "jobs" / f"{key}.json"
+    path.write_text(path.read_text()[:50])
+    assert main(arguments(scenes, out, "--quick")) == 1
+    found = results(out)
+    assert found["work"]["computed"] == 1
+    assert key in found["work"]["recomputed_because_damaged"][0]
+    assert "1 damaged and computed again" in (out / "report.md").read_text()
+    assert found["tables"]["multi-scale"] == results(quick)["tables"]["multi-scale"]
+
+
+def test_a_changed_scene_is_computed_anew(quick: Path, scenes: Path, tmp_path: Path) -> None:
+    out, data = tmp_path / "out", tmp_path / "hci"
+    shutil.copytree(quick, out)
+    shutil.copytree(scenes / "hci", data)
+    shutil.rmtree(data / "blind")
+    synth.write("planes", data / "pens", (48, 48), views=5, seed=9)
+    assert main(["reproduce", "--hci", str(data), "--out", str(out), "--quick", "--only", "epsilon"]) == 0
+    found = results(out)
+    assert (found["work"]["computed"], found["work"]["reused"]) == (3, 3)
+    assert list(found["experiments"]) == ["epsilon"]  # the other experiments were on other scenes
+
+
+def test_cross_validation_over_all_alphas(scenes: Path, tmp_path: Path) -> None:
+    data = tmp_path / "hci"
+    shutil.copytree(scenes / "hci", data, ignore=shutil.ignore_patterns("blind"))
+    assert main(["reproduce", "--hci", str(data), "--out", str(tmp_path / "out"), "--only", "alpha"]) == 0
+    row = results(tmp_path / "out")["tables"]["alpha"]["gcm"]
+    assert list(row["by_alpha"]) == ["0.1", "0.2", "0.5", "1", "2", "5"]
+    runs = results(tmp_path / "out")["runs"].values()
+    final = {(run["scene"], run["parameters"]["options"]["alpha"]): run["metrics"]["rmse"]
+             for run in runs if run["parameters"]["options"]["method"] == "gcm"}  # fmt: skip
+    others = {"backgammon": "pens", "pens": "backgammon"}
+    for scene, other in others.items():
+        best = min((0.1, 0.2, 0.5, 1.0, 2.0, 5.0), key=lambda alpha: final[other, alpha])
+        assert row["alpha_of_scene"][scene] == best
+        assert row["scenes"][scene] == pytest.approx(final[scene, best], rel=1e-5)
+
+
+def test_a_users_file_in_the_way_is_kept(scenes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.md").write_text("my thesis")
+    assert main(arguments(scenes, tmp_path, "--quick", "--only", "scale-ratio")) == 2
+    assert "report.md: is not as" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+    (tmp_path / "report.md").rename(tmp_path / "scale-ratio.png")
+    assert main(arguments(scenes, tmp_path, "--quick", "--only", "scale-ratio")) == 2
+    assert (tmp_path / "scale-ratio.png").read_text() == "my thesis"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--only", "tables"], "only: 'tables' is not one of single-scale"),
+        (["--only", "multi-scale"], "multi-scale: needs scenes of the 4D Light Field Benchmark; add --hci"),
+        (["--hci", "nowhere"], "nowhere: there is no such folder"),
+        (["--engine", "quantum", "--only", "geometry"], "engine: 'quantum'"),
+        (["--workers", "0", "--only", "geometry"], "workers: 0 is not"),
+    ],
+)
+def test_wrong_input_is_one_sentence(
+    tmp_path: Path, more: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", "--out", str(tmp_path / "out"), *more]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"gradcon: {says}")
+    assert captured.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.data
+def test_real_scenes_are_in_the_papers_order(data_folder: Path, tmp_path: Path) -> None:
+    for name in ("cotton", "dishes", "pens"):
+        (tmp_path / "hci").mkdir(exist_ok=True)
+        (tmp_path / "hci" / name).symlink_to(data_folder / "hci" / name)
+    out = tmp_path / "out"
+    command = ["reproduce", "--hci", str(tmp_path / "hci"), "--out", str(out), "--quick", "--only", "multi-scale"]
+    assert main(command) == 0
+    rmse = {method: row["rmse"] for method, row in results(out)["tables"]["multi-scale"].items()}
+    assert min(rmse, key=rmse.__getitem__) == "gcm"
+    assert rmse["gcm-without-scale"] > 1.2 * rmse["gcm"]
+    assert rmse["gcm-without-gradient"] > 1.05 * rmse["gcm"]
