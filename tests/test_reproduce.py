@@ -202,7 +202,7 @@ def test_cross_validation_over_all_alphas(scenes: Path, tmp_path: Path) -> None:
     row = results(tmp_path / "out")["tables"]["alpha"]["gcm"]
     assert list(row["by_alpha"]) == ["0.1", "0.2", "0.5", "1", "2", "5"]
     runs = results(tmp_path / "out")["runs"].values()
-    final = {(run["scene"], run["parameters"]["options"]["alpha"]): run["metrics"]["rmse"]
+    final = {(run["label"].split(",")[0], run["parameters"]["options"]["alpha"]): run["metrics"]["rmse"]
              for run in runs if run["parameters"]["options"]["method"] == "gcm"}  # fmt: skip
     others = {"backgammon": "pens", "pens": "backgammon"}
     for scene, other in others.items():

@@ -43,9 +43,9 @@ def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str]
     axes.set_xticks([n for n in (1, 2, 5, 10, 20, 50, 100, 200, 300) if n <= max(map(len, curves.values()))])
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(_no_ticks())
-    low = min(min(curve) for curve in curves.values())
+    low, high = (pick(pick(curve) for curve in curves.values()) for pick in (min, max))
     final = max(curve[-1] for curve in curves.values())
-    axes.set_ylim(0.85 * low, low + 5 * (final - 0.9 * low))  # the first solves may leave the frame, the last ones not
+    axes.set_ylim(0.9 * low, min(1.03 * high, 2.2 * final))  # the first solves may leave the frame
     axes.legend(title="final RMSE")
     return figure
 
@@ -107,19 +107,19 @@ def progress(maps: Mapping[str, Maps], truth: NDArray[np.float32], after: Sequen
     from matplotlib.figure import Figure
 
     longest = max((n for n in after for kept in maps.values() if str(n) in kept), default=after[0])
-    shown = [n for n in after if n <= longest]
+    shown = [*(str(n) for n in after if n <= longest), "final"]
     figure = Figure(figsize=(1.7 * len(shown) + 1.2, 1.75 * len(maps) + 0.6), layout="constrained")
     axes = figure.subplots(len(maps), len(shown), squeeze=False)
     low, high = float(np.nanmin(truth)), float(np.nanmax(truth))
     for row, (label, kept) in zip(axes, maps.items(), strict=True):
         for one, n in zip(row, shown, strict=True):
-            disparity = kept.get(str(n), kept["final"]).astype(np.float32)
+            disparity = kept.get(n, kept["final"]).astype(np.float32)
             seen = one.imshow(disparity, cmap="viridis", vmin=low, vmax=high, interpolation="nearest")
             one.set_xticks([])
             one.set_yticks([])
         row[0].set_ylabel(label)
     for one, n in zip(axes[0], shown, strict=True):
-        one.set_title(f"{n} solve{'s' if n > 1 else ''}", fontsize=10)
+        one.set_title("end" if n == "final" else "1 solve" if n == "1" else f"{n} solves", fontsize=10)
     figure.colorbar(seen, ax=axes, label=f"disparity ({DISPARITY_UNIT})", shrink=0.8)
     return figure
 

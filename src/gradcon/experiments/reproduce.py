@@ -70,14 +70,14 @@ def reproduce(
     names = _selected(only)
     modules = {name: module(name) for name in names}
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
-    left_out = []
+    not_run = []
     for name, experiment in list(modules.items()):
         if experiment.NEEDS is not None and experiment.NEEDS not in folders:
             if name in only:
                 raise InputError(
                     f"{name}: needs scenes of the {KINDS[experiment.NEEDS].label}; add --{experiment.NEEDS}."
                 )
-            left_out.append(
+            not_run.append(
                 f"{name}: no folder of the {KINDS[experiment.NEEDS].label} was given (--{experiment.NEEDS})."
             )
             del modules[name]
@@ -87,7 +87,6 @@ def reproduce(
     outputs.refuse_foreign(out, [f"{p}.{end}" for m in modules.values() for p in m.PICTURES for end in ("png", "svg")])
     needed = {experiment.NEEDS for experiment in modules.values()}
     datasets = {kind: find(folder, kind) for kind, folder in folders.items() if kind in needed}
-    left_out += [sentence for dataset in datasets.values() for sentence in dataset.skipped]
 
     plan = Plan(
         engine="cpu" if engine == "auto" else engine,
@@ -98,22 +97,13 @@ def reproduce(
     context = Context(plan, datasets)
     store = Store(out / "jobs")
     done = Report()
-    jobs = {job.key: job for experiment in modules.values() for job in experiment.jobs(context)}
-    done.add(run(jobs.values(), store, workers=workers, warm_up=compile_engine, display=display))
-    more = {
-        job.key: job
-        for experiment in modules.values()
-        if hasattr(experiment, "follow_up")
-        for job in experiment.follow_up(context, done)
-    }
-    done.add(run(more.values(), store, workers=workers, warm_up=compile_engine, display=display))
-    jobs |= more
-    left_out += [f"{jobs[key].label}: {why}" for key, why in done.failures.items()]
+    jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
+    done.add(run(_all(jobs), store, workers=workers, warm_up=compile_engine, display=display))
+    more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
+    done.add(run(_all(more), store, workers=workers, warm_up=compile_engine, display=display))
+    jobs = {name: jobs[name] + more.get(name, []) for name in jobs}
 
     findings = {name: experiment.conclude(context, done) for name, experiment in modules.items()}
-    for name, found in findings.items():
-        if not found.rows:
-            left_out.append(f"{name}: " + (" ".join(found.notes) or "none of its scenes has all its jobs done."))
     results: dict[str, Any] = {
         "format": FORMAT,
         "settings": {
@@ -135,14 +125,18 @@ def reproduce(
             }
             for kind, dataset in datasets.items()
         },
-        "experiments": {name: _described(name, findings[name], plan) for name in modules},
+        "experiments": {
+            name: {**_described(name, found, plan), "left_out": _missing(name, found, jobs[name], done)}
+            for name, found in findings.items()
+        },
         "tables": {name: found.rows for name, found in findings.items() if found.rows},
         "curves": {name: found.curves for name, found in findings.items() if found.curves},
-        "left_out": left_out,
+        "not_run": not_run,
         "work": _work(done, store, workers or cores(), time.perf_counter() - start),
-        "runs": {key: _run(job, done) for key, job in jobs.items()},
+        "runs": {job.key: _run(job, done) for job in _all(jobs)},
     }
     results = _with_earlier(json.loads(to_json(results)), out / "results.json")
+    results["left_out"] = _left_out(results)
     pictures = {p.name: figures.encode(p.draw()) for found in findings.values() for p in found.pictures}
     _write(out, results, pictures, findings)
     return results
@@ -173,6 +167,27 @@ def _described(name: str, found: Findings, plan: Plan) -> dict[str, Any]:
         "pictures": [{"name": picture.name, "caption": picture.caption} for picture in found.pictures],
         "notes": found.notes,
     }
+
+
+def _all(jobs: dict[str, list[Job]]) -> list[Job]:
+    return [job for some in jobs.values() for job in some]
+
+
+def _missing(name: str, found: Findings, jobs: list[Job], done: Report) -> list[str]:
+    """What an experiment had to do without."""
+    failed = {job.key: f"{job.label}: {done.failures[job.key]}" for job in jobs if job.key in done.failures}
+    why = " ".join(found.notes) or "none of its scenes has all its jobs done."
+    return [*failed.values(), *([] if found.rows else [f"{name}: {why}"])]
+
+
+def _left_out(results: dict[str, Any]) -> list[str]:
+    """A sentence for everything that could not be done."""
+    sentences = [
+        *results["not_run"],
+        *(text for dataset in results["datasets"].values() for text in dataset["skipped"]),
+        *(text for described in results["experiments"].values() for text in described["left_out"]),
+    ]
+    return list(dict.fromkeys(sentences))  # a job may belong to several experiments
 
 
 def _judged(claim: Claim, plan: Plan) -> Claim:
@@ -211,11 +226,11 @@ def _with_earlier(results: dict[str, Any], path: Path) -> dict[str, Any]:
     same_scenes = all(earlier["datasets"].get(kind, found) == found for kind, found in results["datasets"].items())
     if earlier["format"] != FORMAT or earlier["settings"] != results["settings"] or not same_scenes:
         return results
+    now = set(results["experiments"])
     for part in ("experiments", "tables", "curves"):
-        kept = {name: earlier[part][name] for name in EXPERIMENTS if name in earlier[part]}
-        fresh = {name: value for name, value in kept.items() if name not in results["experiments"]}
-        merged = fresh | results[part] if part != "experiments" else results[part] | fresh
-        results[part] = merged
+        both = {name: earlier[part][name] for name in earlier[part] if name not in now} | results[part]
+        results[part] = {name: both[name] for name in EXPERIMENTS if name in both}
+    results["not_run"] = [text for text in results["not_run"] if text.split(":")[0] not in results["experiments"]]
     results["datasets"] = earlier["datasets"] | results["datasets"]
     results["runs"] = earlier["runs"] | results["runs"]
     return results

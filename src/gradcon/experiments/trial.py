@@ -38,7 +38,6 @@ def trial(
     if keep:
         kept["final"] = disparity.astype(np.float16)
     record = {
-        "scene": scene.name,
         "rmse": [row.rmse for row in run.history],
         "metrics": evaluate(disparity, scene.ground_truth),
         "solves": len(run.history),
