@@ -212,7 +212,6 @@ def _reproduce(
     """
     from gradcon.experiments.report import overview
     from gradcon.experiments.reproduce import reproduce
-    from gradcon.jobs.display import Progress
 
     _refuse_unwritable(out)
     found = reproduce(
@@ -223,7 +222,7 @@ def _reproduce(
         quick=quick,
         engine=engine,
         workers=workers,
-        display=Progress("reproduce"),
+        progress=True,
     )
     for text in found["left_out"]:
         print(f"left out: {text}", file=sys.stderr)

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from gradcon.estimate import Options
+from gradcon.experiments.changes import Change
 from gradcon.experiments.crossvalidation import Choice, choose, mean_curve, solves_within
 from gradcon.experiments.datasets import Dataset, Entry
 from gradcon.experiments.trial import trial_job
 from gradcon.jobs import Job, Report
+
+Records = dict[tuple[str, str, float], dict[str, Any]]  # by scene, contender and alpha
 
 NEAR = 0.02  # within this share of its final RMSE a method has practically arrived
 
@@ -58,49 +61,71 @@ class Comparison:
             for alpha in self.plan.alphas
         ]
 
-    def job(self, entry: Entry, contender: Contender, alpha: float) -> Job:
+    def job(
+        self,
+        entry: Entry,
+        contender: Contender,
+        alpha: float,
+        change: Change | None = None,
+        keep: Sequence[int] = (),
+    ) -> Job:
         options = replace(contender.options, alpha=alpha, solves=self.plan.solves)
-        return trial_job(entry, self.dataset.kind.views, options, self.plan.engine)
+        return trial_job(entry, self.dataset.kind.views, options, self.plan.engine, change, keep)
 
-    def complete(self, report: Report) -> list[Entry]:
-        """The scenes of which every job is done: methods are compared on the same scenes, or not at all."""
-        return [
-            entry
+    def judge(self, report: Report) -> Verdict:
+        """What came out."""
+        records: Records = {
+            (entry.name, contender.key, alpha): outcome.record
             for entry in self.dataset.entries
-            if all(report[self.job(entry, c, alpha)] for c in self.contenders for alpha in self.plan.alphas)
-        ]
-
-    def choice(self, report: Report, contender: Contender) -> Choice:
-        """The alphas chosen for a contender."""
-        there = {entry.name: entry for entry in self.complete(report)}
-        folds = [fold for names in self.dataset.folds if (fold := [name for name in names if name in there])]
-        final = {
-            alpha: {name: self._record(report, there[name], contender, alpha)["rmse"][-1] for name in there}
+            for contender in self.contenders
             for alpha in self.plan.alphas
+            if (outcome := report[self.job(entry, contender, alpha)]) is not None
         }
-        return choose(final, folds)
+        # Methods are compared on the same scenes, or not at all.
+        wanted = [(contender.key, alpha) for contender in self.contenders for alpha in self.plan.alphas]
+        names = [e.name for e in self.dataset.entries if all((e.name, *which) in records for which in wanted)]
+        folds = [fold for scenes in self.dataset.folds if (fold := [name for name in scenes if name in names])]
+        choices = {
+            contender.key: choose(
+                {
+                    alpha: {name: records[name, contender.key, alpha]["rmse"][-1] for name in names}
+                    for alpha in self.plan.alphas
+                },
+                folds,
+            )
+            for contender in self.contenders
+        }
+        return Verdict(self, names, choices, records)
 
-    def rows(self, report: Report) -> dict[str, dict[str, Any]]:
-        """The table: a row for each contender, nothing if no scene is complete."""
-        entries = self.complete(report)
-        return {contender.key: self._row(report, contender, entries) for contender in self.contenders if entries}
 
-    def curves(self, report: Report) -> dict[str, list[float]]:
-        """Mean RMSE after each solve, at the chosen alphas."""
-        found = {}
-        for contender in self.contenders:
-            chosen = self.choice(report, contender).of_scene
-            entries = [entry for entry in self.dataset.entries if entry.name in chosen]
-            if entries:
-                runs = [self._record(report, entry, contender, chosen[entry.name])["rmse"] for entry in entries]
-                found[contender.key] = mean_curve(runs)
-        return found
+@dataclass(frozen=True)
+class Verdict:
+    """The finished runs of a comparison, and the alphas they choose."""
 
-    def _row(self, report: Report, contender: Contender, entries: list[Entry]) -> dict[str, Any]:
-        choice = self.choice(report, contender)
-        records = {e.name: self._record(report, e, contender, choice.of_scene[e.name]) for e in entries}
+    comparison: Comparison
+    scenes: list[str]  # of which every run is done
+    choices: dict[str, Choice]  # by contender
+    records: Records
+
+    def chosen(self, contender: Contender) -> dict[str, dict[str, Any]]:
+        """By scene: the contender's run with the alpha chosen for it."""
+        alphas = self.choices[contender.key].of_scene
+        return {name: self.records[name, contender.key, alphas[name]] for name in self.scenes}
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """The table: a row for each contender; none if no scene is complete."""
+        return {contender.key: self._row(contender) for contender in self.comparison.contenders if self.scenes}
+
+    def curves(self) -> dict[str, list[float]]:
+        """Mean RMSE after each solve."""
+        return {c.key: self._curve(c) for c in self.comparison.contenders if self.scenes}
+
+    def _curve(self, contender: Contender) -> list[float]:
+        return mean_curve([record["rmse"] for record in self.chosen(contender).values()])
+
+    def _row(self, contender: Contender) -> dict[str, Any]:
+        choice, records, curve = self.choices[contender.key], self.chosen(contender), self._curve(contender)
         scenes = {name: record["rmse"][-1] for name, record in records.items()}
-        curve = mean_curve([record["rmse"] for record in records.values()])
         rmse = float(np.mean(list(scenes.values())))
         return {
             "label": contender.label,
@@ -111,8 +136,8 @@ class Comparison:
             "scenes": scenes,
             "alpha_of_scene": choice.of_scene,
             "by_alpha": {
-                f"{alpha:g}": float(np.mean([self._record(report, e, contender, alpha)["rmse"][-1] for e in entries]))
-                for alpha in self.plan.alphas
+                f"{alpha:g}": float(np.mean([self.records[n, contender.key, alpha]["rmse"][-1] for n in self.scenes]))
+                for alpha in self.comparison.plan.alphas
             },
             "solves_within_2_percent": solves_within(curve, NEAR),
             "rmse_after_40": curve[min(40, len(curve)) - 1],
@@ -120,8 +145,3 @@ class Comparison:
             "badpix_007": float(np.mean([record["metrics"]["badpix_007"] for record in records.values()])),
             "seconds": float(np.mean([record["seconds"] for record in records.values()])),
         }
-
-    def _record(self, report: Report, entry: Entry, contender: Contender, alpha: float) -> dict[str, Any]:
-        outcome = report[self.job(entry, contender, alpha)]
-        assert outcome is not None
-        return outcome.record

@@ -35,7 +35,7 @@ def jobs(context: Context) -> list[Job]:
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    rows = comparison(context).rows(report)
+    rows = comparison(context).judge(report).rows()
     if not rows:
         return Findings()
     rmse = [row["rmse"] for row in rows.values()]

@@ -36,10 +36,10 @@ def jobs(context: Context) -> list[Job]:
 
 def conclude(context: Context, report: Report) -> Findings:
     compared = comparison(context)
-    rows = compared.rows(report)
+    verdict = compared.judge(report)
+    rows, curves = verdict.rows(), verdict.curves()
     if not rows:
         return Findings()
-    curves = compared.curves(report)
     for key, row in rows.items():
         row["paper_half_size"] = PAPER_RMSE[key]
     columns = list(RMSE_COLUMNS)

@@ -24,11 +24,11 @@ def jobs(context: Context) -> list[Job]:
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    compared = comparison(context)
-    rows = compared.rows(report)
+    verdict = comparison(context).judge(report)
+    rows = verdict.rows()
     if not rows:
         return Findings()
-    curves = compared.curves(report) | _progressive(context).curves(report)
+    curves = verdict.curves() | _progressive(context).judge(report).curves()
     labels = {contender.key: contender.label for contender in (*THREE_SCALES, PROGRESSIVE)}
     return Findings(
         rows=rows,

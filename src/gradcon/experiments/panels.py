@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.experiments import figures, multi_scale, single_scale
-from gradcon.experiments.comparison import Comparison, Contender
+from gradcon.experiments.comparison import Verdict
 from gradcon.experiments.datasets import Entry
 from gradcon.experiments.experiment import Column, Context, Findings, Picture
-from gradcon.experiments.trial import trial_job
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Report
 
@@ -31,26 +29,30 @@ def jobs(context: Context) -> list[Job]:
 
 
 def follow_up(context: Context, report: Report) -> list[Job]:
-    return [job for compared, entry in _scenes(context, report) for job in _jobs(compared, entry, report).values()]
+    """The same runs again, with their disparities kept."""
+    return [job for verdict, entry in _scenes(context, report) for job in _jobs(verdict, entry).values()]
 
 
 def conclude(context: Context, report: Report) -> Findings:
     findings = Findings(columns=[Column("label", "scene and method", "s"), Column("rmse", "RMSE")])
-    for compared, entry in _scenes(context, report):
-        maps = {key: report[job] for key, job in _jobs(compared, entry, report).items()}
-        arrays = {key: outcome.arrays for key, outcome in maps.items() if outcome is not None}
-        labels = {who.key: who.label for who in compared.contenders if who.key in arrays}
+    shown = _scenes(context, report)
+    for verdict, entry in shown:
+        found = {key: report[job] for key, job in _jobs(verdict, entry).items()}
+        outcomes = {key: outcome for key, outcome in found.items() if outcome is not None}
+        labels = {who.key: who.label for who in verdict.comparison.contenders}
         scales = "one scale" if entry.name.endswith(ONE_SCALE_SCENE) else "three scales"
-        for key, outcome in maps.items():
-            if outcome is not None:
-                label = f"{entry.name}, {scales}, {labels[key]}"
-                scenes = {entry.name: outcome.record["rmse"][-1]}
-                alphas = [compared.choice(report, _named(compared, key)).of_scene[entry.name]]
-                row = {"label": label, "rmse": scenes[entry.name], "alphas": alphas, "scenes": scenes}
-                findings.rows[f"{entry.name}-{key}"] = row
-        findings.pictures += _pictures(entry, arrays, labels, scales)
-    wanted = {ONE_SCALE_SCENE, THREE_SCALES_SCENE} - {entry.name for _, entry in _scenes(context, report)}
-    findings.notes += [f"{name}: is not among the scenes, or its runs failed." for name in sorted(wanted)]
+        for key, outcome in outcomes.items():
+            rmse = outcome.record["rmse"][-1]
+            findings.rows[f"{entry.name}-{key}"] = {
+                "label": f"{entry.name}, {scales}, {labels[key]}",
+                "rmse": rmse,
+                "alphas": [verdict.choices[key].of_scene[entry.name]],
+                "scenes": {entry.name: rmse},
+            }
+        arrays = {key: outcome.arrays for key, outcome in outcomes.items()}
+        findings.pictures += _pictures(entry, arrays, labels, scales) if arrays else []
+    absent = {ONE_SCALE_SCENE, THREE_SCALES_SCENE} - {entry.name.rsplit("/")[-1] for _, entry in shown}
+    findings.notes += [f"{name}: is not among the scenes, or its runs failed." for name in sorted(absent)]
     return findings
 
 
@@ -82,25 +84,16 @@ def _pictures(
     return pictures
 
 
-def _scenes(context: Context, report: Report) -> list[tuple[Comparison, Entry]]:
+def _scenes(context: Context, report: Report) -> list[tuple[Verdict, Entry]]:
     """Which comparison is shown on which scene, as far as the scene is there and complete."""
     dataset = context.datasets[NEEDS]
-    wanted = (
-        (single_scale.comparison(context), dataset.named(ONE_SCALE_SCENE)),
-        (multi_scale.comparison(context), dataset.named(THREE_SCALES_SCENE)),
-    )
-    return [(compared, entry) for compared, entry in wanted if entry is not None and entry in compared.complete(report)]
+    wanted = ((single_scale, dataset.named(ONE_SCALE_SCENE)), (multi_scale, dataset.named(THREE_SCALES_SCENE)))
+    judged = [(experiment.comparison(context).judge(report), entry) for experiment, entry in wanted if entry]
+    return [(verdict, entry) for verdict, entry in judged if entry.name in verdict.scenes]
 
 
-def _jobs(compared: Comparison, entry: Entry, report: Report) -> dict[str, Job]:
-    found = {}
-    for who in compared.contenders:
-        alpha = compared.choice(report, who).of_scene[entry.name]
-        options = replace(who.options, alpha=alpha, solves=compared.plan.solves)
-        views, engine = compared.dataset.kind.views, compared.plan.engine
-        found[who.key] = trial_job(entry, views, options, engine, keep=AFTER)
-    return found
-
-
-def _named(compared: Comparison, key: str) -> Contender:
-    return next(who for who in compared.contenders if who.key == key)
+def _jobs(verdict: Verdict, entry: Entry) -> dict[str, Job]:
+    return {
+        who.key: verdict.comparison.job(entry, who, verdict.choices[who.key].of_scene[entry.name], keep=AFTER)
+        for who in verdict.comparison.contenders
+    }

@@ -22,7 +22,7 @@ from gradcon.experiments.trial import compile_engine
 from gradcon.io.files import read_bytes
 from gradcon.io.results import to_json, versions
 from gradcon.jobs import Job, Report, Store, run
-from gradcon.jobs.display import Display
+from gradcon.jobs.display import Progress
 from gradcon.jobs.job import model_sha256
 from gradcon.jobs.runner import cores
 
@@ -40,7 +40,7 @@ def reproduce(
     quick: bool = False,
     engine: str = "auto",
     workers: int | None = None,
-    display: Display | None = None,
+    progress: bool = False,
 ) -> dict[str, Any]:
     """Repeat the paper's experiments on the scenes at hand.
 
@@ -59,7 +59,8 @@ def reproduce(
     engine : str
     workers : int, optional
         Processes; by default one for each core.
-    display : gradcon.jobs.display.Display, optional
+    progress : bool
+        Show on stderr how much is done and about how long the rest will take.
 
     Returns
     -------
@@ -98,8 +99,11 @@ def reproduce(
     store = Store(out / "jobs")
     done = Report()
     jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
+    part = "reproduce, part 1 of 2" if any(hasattr(m, "follow_up") for m in modules.values()) else "reproduce"
+    display = Progress(part) if progress else None
     done.add(run(_all(jobs), store, workers=workers, warm_up=compile_engine, display=display))
     more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
+    display = Progress("reproduce, part 2 of 2") if progress else None
     done.add(run(_all(more), store, workers=workers, warm_up=compile_engine, display=display))
     jobs = {name: jobs[name] + more.get(name, []) for name in jobs}
 

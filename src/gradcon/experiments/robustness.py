@@ -5,17 +5,14 @@ Each method keeps the alpha that cross-validation chose for it on the undisturbe
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gradcon.experiments import multi_scale, single_scale
 from gradcon.experiments.changes import Change, barrel, baseline_noise
-from gradcon.experiments.comparison import Comparison, Contender
+from gradcon.experiments.comparison import Contender, Verdict
 from gradcon.experiments.datasets import Entry
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
-from gradcon.experiments.methods import GCM, ONE_SCALE, THREE_SCALES
-from gradcon.experiments.trial import trial_job
+from gradcon.experiments.methods import GCM
 from gradcon.jobs import Job, Report
 
 TITLE = "Distorted lenses and inexact baselines"
@@ -36,25 +33,32 @@ def jobs(context: Context) -> list[Job]:
 
 
 def follow_up(context: Context, report: Report) -> list[Job]:
+    """Every method on every change of every scene."""
+    verdicts = _verdicts(context, report)
     return [
-        job
-        for entry in _entries(context, report)
+        _job(verdict, who, entry, change)
+        for entry in _entries(context, verdicts)
         for _, change in CHANGES.values()
-        for compared, contender in _contenders(context)
-        for job in [_job(compared, contender, entry, change, report)]
+        for verdict in verdicts
+        for who in verdict.comparison.contenders
     ]
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    contenders = _contenders(context)
+    verdicts = _verdicts(context, report)
     entries = [
         entry
-        for entry in _entries(context, report)
-        if all(report[_job(c, who, entry, change, report)] for c, who in contenders for _, change in CHANGES.values())
+        for entry in _entries(context, verdicts)
+        if all(
+            report[_job(verdict, who, entry, change)]
+            for verdict in verdicts
+            for who in verdict.comparison.contenders
+            for _, change in CHANGES.values()
+        )
     ]
     if not entries:
         return Findings()
-    rows = {_key(who): _row(compared, who, entries, report) for compared, who in contenders}
+    rows = {_key(who): _row(v, who, entries, report) for v in verdicts for who in v.comparison.contenders}
     columns = [Column("label", "method", "s"), Column("undisturbed", "undisturbed")]
     columns += [Column(f"by_change|{key}", heading) for key, (heading, _) in CHANGES.items()]
     claims = []
@@ -68,40 +72,35 @@ def conclude(context: Context, report: Report) -> Findings:
     return Findings(rows=rows, columns=columns, claims=claims, notes=notes)
 
 
-def _contenders(context: Context) -> list[tuple[Comparison, Contender]]:
-    one, three = single_scale.comparison(context), multi_scale.comparison(context)
-    return [(one, who) for who in ONE_SCALE] + [(three, who) for who in THREE_SCALES]
+def _verdicts(context: Context, report: Report) -> list[Verdict]:
+    """At one scale and at three."""
+    return [experiment.comparison(context).judge(report) for experiment in (single_scale, multi_scale)]
 
 
-def _entries(context: Context, report: Report) -> list[Entry]:
+def _entries(context: Context, verdicts: list[Verdict]) -> list[Entry]:
     """Scenes with all undisturbed runs done; when quick, a few of them."""
     dataset = context.datasets[NEEDS]
     wanted = dataset.spread(QUICK_SCENES) if context.plan.quick else dataset.entries
-    one, three = single_scale.comparison(context), multi_scale.comparison(context)
-    done, also_done = one.complete(report), three.complete(report)
-    return [entry for entry in wanted if entry in done and entry in also_done]
+    return [entry for entry in wanted if all(entry.name in verdict.scenes for verdict in verdicts)]
 
 
-def _job(compared: Comparison, who: Contender, entry: Entry, change: Change, report: Report) -> Job:
-    alpha = compared.choice(report, who).of_scene[entry.name]
-    options = replace(who.options, alpha=alpha, solves=compared.plan.solves)
-    return trial_job(entry, compared.dataset.kind.views, options, compared.plan.engine, change)
+def _job(verdict: Verdict, who: Contender, entry: Entry, change: Change) -> Job:
+    return verdict.comparison.job(entry, who, verdict.choices[who.key].of_scene[entry.name], change)
 
 
-def _row(compared: Comparison, who: Contender, entries: list[Entry], report: Report) -> Row:
-    choice = compared.choice(report, who)
+def _row(verdict: Verdict, who: Contender, entries: list[Entry], report: Report) -> Row:
     scenes: dict[str, dict[str, float]] = {}
     for key, (_, change) in CHANGES.items():
-        outcomes = {entry.name: report[_job(compared, who, entry, change, report)] for entry in entries}
+        outcomes = {entry.name: report[_job(verdict, who, entry, change)] for entry in entries}
         scenes[key] = {name: outcome.record["rmse"][-1] for name, outcome in outcomes.items() if outcome}
-    clean = [report[compared.job(entry, who, choice.of_scene[entry.name])] for entry in entries]
+    undisturbed = verdict.chosen(who)
     by_change = {key: float(np.mean(list(values.values()))) for key, values in scenes.items()}
     return {
         "label": who.label + (", one scale" if who.options.scales == 1 else ""),
         "rmse": float(np.mean(list(by_change.values()))),
-        "undisturbed": float(np.mean([outcome.record["rmse"][-1] for outcome in clean if outcome])),
+        "undisturbed": float(np.mean([undisturbed[entry.name]["rmse"][-1] for entry in entries])),
         "by_change": by_change,
-        "alphas": choice.alphas,
+        "alphas": verdict.choices[who.key].alphas,
         "scenes": scenes,
     }
 

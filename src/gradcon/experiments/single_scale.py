@@ -25,8 +25,8 @@ def jobs(context: Context) -> list[Job]:
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    compared = comparison(context)
-    rows, curves = compared.rows(report), compared.curves(report)
+    verdict = comparison(context).judge(report)
+    rows, curves = verdict.rows(), verdict.curves()
     if not rows:
         return Findings()
     labels = {contender.key: contender.label for contender in ONE_SCALE}
