@@ -38,6 +38,11 @@ def test_coarse_to_fine_takes_one_scale_at_a_time():
     assert not any(s.weighting.model for s in stages)
 
 
+def test_calibrated_cameras_near_a_ring_belong_to_it():
+    noisy = CROSS + np.random.default_rng(0).normal(0, 0.01, CROSS.shape)
+    assert [len(stage.views) for stage in build("progressive", noisy, 0.5)] == [4, 8, 12, 16]
+
+
 def test_progressive_takes_in_ring_after_ring():
     stages = build("progressive", CROSS, 0.5)
     assert [1 + len(s.views) for s in stages] == [5, 9, 13, 17]

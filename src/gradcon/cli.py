@@ -20,14 +20,12 @@ import typer
 from gradcon import __version__, engines, estimate, evaluate, open_scene
 from gradcon.errors import InputError
 from gradcon.estimate import Options
-from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
+from gradcon.messages import RESULT_FILES, describe, metrics_table, warn
 
 # Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 # typer does not export the base of its usage errors, and where it lives depends on typer's version.
 UsageError: Any = typer.BadParameter.__bases__[0]
-
-RESULT_FILES = ("disparity.pfm", "disparity.png", "confidence.pfm", "result.json")
 
 Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
@@ -102,8 +100,8 @@ def _estimate(
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True)
     result.save(out)
-    _warn(result)
-    print(_json(result.summary()) if json else _report(result, out))
+    warn(result)
+    print(_json(result.summary()) if json else describe(result, out))
 
 
 @app.command("evaluate")
@@ -122,7 +120,7 @@ def _evaluate(
     if opened.ground_truth is None:
         raise InputError(f"{scene}: holds no ground truth to compare with; give a scene that does.")
     metrics = evaluate(estimated, opened.ground_truth)
-    print(_json({"scene": opened.name, "metrics": metrics}) if json else _table(metrics))
+    print(_json({"scene": opened.name, "metrics": metrics}) if json else metrics_table(metrics))
 
 
 @app.command("synth")
@@ -189,8 +187,8 @@ def _demo(out: Out = Path("demo")) -> None:
 
     _refuse_unwritable(out)
     result = demo.run(out)
-    _warn(result)
-    print(_report(result, out))
+    warn(result)
+    print(describe(result, out))
     print(f"{'reference':11} {out / demo.PICTURE}: what the reference camera sees")
 
 
@@ -279,47 +277,3 @@ def _refuse_unwritable(folder: Path) -> None:
     for name in RESULT_FILES:
         if (folder / name).is_dir():
             raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")
-
-
-def _warn(result: Result) -> None:
-    """Say loudly what the user should look at."""
-    for text in result.warnings:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.panel import Panel
-            from rich.text import Text
-
-            Console(stderr=True).print(Panel(Text(text, style="bold red"), title="WARNING", border_style="red"))
-        else:
-            print(f"WARNING: {text}", file=sys.stderr)
-
-
-def _report(result: Result, out: Path) -> str:
-    """What was found, for people."""
-    import numpy as np
-
-    source, w = result.source, result.disparity
-    rows = [
-        ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
-                  f"reference {source['reference']}"),
-        ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
-        ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
-        ("engine", f"{result.engine}, {len(result.history)} solves in {result.seconds['total']:.1f} s"),
-        ("stopped", result.stopped),
-        ("written", f"{out}: {', '.join(RESULT_FILES)}"),
-    ]  # fmt: skip
-    if result.metrics:
-        accuracy = f"RMSE {result.metrics['rmse']:.4f}, {result.metrics['badpix_007']:.1f} % of pixels off by over 0.07"
-        rows.insert(3, ("accuracy", accuracy))
-    return "\n".join(f"{name:11} {text}" for name, text in rows)
-
-
-def _table(metrics: dict[str, float]) -> str:
-    from gradcon.metrics import BADPIX, BORDER
-
-    rows = [("RMSE, whole frame", metrics["rmse"], DISPARITY_UNIT)]
-    rows += [(f"RMSE, without {BORDER} px of border", metrics["rmse_inner"], DISPARITY_UNIT)]
-    rows += [("MSE x 100", metrics["mse_100"], "squared pixels x 100")]
-    rows += [(f"BadPix {bad}", metrics[f"badpix_{round(100 * bad):03d}"], "% of pixels") for bad in BADPIX]
-    rows += [("Q25", metrics["q25"], "pixels x 100, 25th percentile of the error")]
-    return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)

@@ -1,0 +1,55 @@
+"""What the commands say about a result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
+
+RESULT_FILES = ("disparity.pfm", "disparity.png", "confidence.pfm", "result.json")
+
+
+def warn(result: Result) -> None:
+    """Say loudly what the user should look at."""
+    for text in result.warnings:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.panel import Panel
+            from rich.text import Text
+
+            Console(stderr=True).print(Panel(Text(text, style="bold red"), title="WARNING", border_style="red"))
+        else:
+            print(f"WARNING: {text}", file=sys.stderr)
+
+
+def describe(result: Result, out: Path) -> str:
+    """What was found, for people."""
+    import numpy as np
+
+    source, w = result.source, result.disparity
+    rows = [
+        ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
+                  f"reference {source['reference']}"),
+        ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
+        ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
+        ("engine", f"{result.engine}, {len(result.history)} solves in {result.seconds['total']:.1f} s"),
+        ("stopped", result.stopped),
+        ("written", f"{out}: {', '.join(RESULT_FILES)}"),
+    ]  # fmt: skip
+    if result.metrics:
+        accuracy = f"RMSE {result.metrics['rmse']:.4f}, {result.metrics['badpix_007']:.1f} % of pixels off by over 0.07"
+        rows.insert(3, ("accuracy", accuracy))
+    return "\n".join(f"{name:11} {text}" for name, text in rows)
+
+
+def metrics_table(metrics: dict[str, float]) -> str:
+    """What `evaluate` found, for people."""
+    from gradcon.metrics import BADPIX, BORDER
+
+    rows = [("RMSE, whole frame", metrics["rmse"], DISPARITY_UNIT)]
+    rows += [(f"RMSE, without {BORDER} px of border", metrics["rmse_inner"], DISPARITY_UNIT)]
+    rows += [("MSE x 100", metrics["mse_100"], "squared pixels x 100")]
+    rows += [(f"BadPix {bad}", metrics[f"badpix_{round(100 * bad):03d}"], "% of pixels") for bad in BADPIX]
+    rows += [("Q25", metrics["q25"], "pixels x 100, 25th percentile of the error")]
+    return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)
