@@ -140,6 +140,7 @@ class Verdict:
                 for alpha in self.comparison.plan.alphas
             },
             "solves_within_2_percent": solves_within(curve, NEAR),
+            "solves_within_2_percent_by_scene": {name: solves_within(r["rmse"], NEAR) for name, r in records.items()},
             "rmse_after_40": curve[min(40, len(curve)) - 1],
             "solves": {name: record["solves"] for name, record in records.items()},
             "badpix_007": float(np.mean([record["metrics"]["badpix_007"] for record in records.values()])),
