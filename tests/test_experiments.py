@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcon import Scene, synth
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, changes, module, outputs, scale_ratio
+from gradcon.experiments import EXPERIMENTS, alpha, changes, module, multi_scale, outputs, scale_ratio, single_scale
+from gradcon.experiments.comparison import Plan
 from gradcon.experiments.crossvalidation import choose, mean_curve, solves_within
 from gradcon.experiments.datasets import find
-from gradcon.experiments.experiment import Column
+from gradcon.experiments.experiment import Claim, Column
 from gradcon.experiments.report import cell
+from gradcon.experiments.results import judged
 from gradcon.experiments.single_scale import ahead_from
 
 
@@ -104,6 +109,23 @@ def test_a_folder_without_usable_scenes_is_refused(tmp_path: Path, scenes: Path,
     assert str(error.value).startswith(str(scenes if wrong == "other dataset" else folder))
 
 
+def test_a_scene_counts_once(tmp_path: Path, scenes: Path) -> None:
+    """Links to one scene, and scenes of one name behind links of different names."""
+    for link, target in (("a", "training/boxes"), ("b", "training/boxes"), ("c", "training/town"), ("d", "extra/town")):
+        (tmp_path / link).symlink_to(scenes / target)
+    dataset = find(tmp_path, "hci")
+    assert [entry.name for entry in dataset.entries] == ["a", "c", "d"]
+    assert len(dataset.skipped) == 1
+    assert "b: is the same scene as" in dataset.skipped[0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_folder_is_named(tmp_path: Path) -> None:
+    synth.write("planes", tmp_path / "planes", (24, 24), views=5)
+    (tmp_path / "closed").mkdir(mode=0)
+    assert "closed" in find(tmp_path, "hci").skipped[0]
+
+
 def waves(shape: tuple[int, int] = (64, 80)) -> Scene:
     """A scene whose images are a known function of the position."""
     y, x = np.indices(shape)
@@ -127,16 +149,24 @@ def test_barrel_distortion_moves_points_as_the_division_model_says() -> None:
     assert min(v.min(), u.min(), height - 1 - v.max(), width - 1 - u.max()) >= 0  # cropped to what was seen
     assert 0.85 * height < distorted.shape[0] < height
     np.testing.assert_array_equal(distorted.baselines, scene.baselines)
+    same_frame = changes.changed(scene, changes.barrel(0))
+    assert same_frame.shape == distorted.shape
+    v, u = (height - 1) / 2 + y, (width - 1) / 2 + x
+    np.testing.assert_allclose(same_frame.reference, 0.5 + 0.4 * np.sin(u / 9) * np.cos(v / 7), atol=2e-3)
 
 
 def test_noise_on_baselines_is_told_in_shortest_baselines() -> None:
-    grid = Scene.from_lightfield(np.random.default_rng(0).random((9, 9, 4, 4)))
-    noisy = changes.changed(grid, changes.baseline_noise(0.05))
+    views = np.random.default_rng(0).random((81, 4, 4))
+    steps = [(3.0 * u, 3.0 * v) for v in range(-4, 5) for u in range(-4, 5) if (u, v) != (0, 0)]  # shortest: 3
+    grid = Scene(views[0], views[1:], steps)
+    noisy = changes.changed(grid, changes.baseline_noise(0.05, "a scene"))
     by_name = dict(zip(noisy.target_names, noisy.baselines, strict=True))
     moved = np.array([by_name[name] for name in grid.target_names]) - grid.baselines
-    assert 0.04 < moved.std() < 0.06
-    again = changes.changed(grid, changes.baseline_noise(0.05))
+    assert 0.12 < moved.std() < 0.18
+    again = changes.changed(grid, changes.baseline_noise(0.05, "a scene"))
     np.testing.assert_array_equal(again.baselines, noisy.baselines)
+    other = changes.changed(grid, changes.baseline_noise(0.05, "another"))
+    assert np.abs(other.baselines - noisy.baselines).max() > 0.01
     pixels = dict(zip(noisy.target_names, noisy.targets, strict=True))
     assert all(np.array_equal(pixels[n], t) for n, t in zip(grid.target_names, grid.targets, strict=True))
 
@@ -158,9 +188,18 @@ def test_scale_ratio_of_white_noise_far_out() -> None:
     assert found == pytest.approx((s1 / s0) ** 2, rel=0.1)
 
 
+@pytest.mark.parametrize("exponent", scale_ratio.SPECTRA.values())
+def test_scale_ratio_does_not_depend_on_the_grid(exponent: float) -> None:
+    """Steep spectra have much of their power in the few cells around zero."""
+    sigmas = [1.0, 2.828, 5.657]
+    coarse, fine = (scale_ratio.ratios(exponent, sigmas, n, samples=1).record["ratio"] for n in (128, 512))
+    for sigma in coarse:
+        assert coarse[sigma] == pytest.approx(fine[sigma], rel=0.02)
+
+
 def test_own_files_are_overwritten_and_a_users_are_not(tmp_path: Path) -> None:
     outputs.write(tmp_path, {"report.md": b"one", "results.json": b"{}"})
-    outputs.write(tmp_path, {"report.md": b"two"})
+    outputs.write(tmp_path, {"report.md": b"two"}, keep=["results.json"])
     assert (tmp_path / "report.md").read_bytes() == b"two"
     (tmp_path / "report.md").write_bytes(b"two, with my remarks")
     (tmp_path / "thesis.md").write_bytes(b"mine")
@@ -170,6 +209,15 @@ def test_own_files_are_overwritten_and_a_users_are_not(tmp_path: Path) -> None:
             outputs.write(tmp_path, {"results.json": b"[]", name: b"new"})
         assert (tmp_path / name).read_bytes() == before
         assert (tmp_path / "results.json").read_bytes() == b"{}"  # nothing of the rest was written either
+
+
+def test_own_files_of_no_more_use_are_removed_and_a_users_are_not(tmp_path: Path) -> None:
+    outputs.write(tmp_path, {"old.csv": b"1", "edited.csv": b"2", "kept.csv": b"3"})
+    (tmp_path / "edited.csv").write_bytes(b"2, with a remark")
+    (tmp_path / "mine.csv").write_bytes(b"4")
+    outputs.write(tmp_path, {"new.csv": b"5"}, keep=["kept.csv"])
+    left = {path.name for path in tmp_path.glob("*.csv")}
+    assert left == {"new.csv", "kept.csv", "edited.csv", "mine.csv"}
 
 
 def test_a_cut_in_the_middle_of_writing_is_recovered_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,3 +254,56 @@ def test_every_experiment_has_its_parts(name: str) -> None:
     experiment = module(name)
     assert all(hasattr(experiment, part) for part in ("TITLE", "PAPER", "NEEDS", "PICTURES", "jobs", "conclude"))
     assert len((experiment.__doc__ or "").splitlines()[0]) > 20
+
+
+def row(label: str, rmse: float, arrived: int, solves: int) -> dict[str, Any]:
+    by_scene = {"a": arrived, "b": arrived}
+    return {
+        "label": label,
+        "rmse": rmse,
+        "rmse_after_40": 1.01 * rmse,
+        "solves_within_2_percent": arrived,
+        "solves_within_2_percent_by_scene": by_scene,
+        "solves": {"a": solves, "b": 30},
+    }
+
+
+def test_claims_of_the_multi_scale_experiment() -> None:
+    rows = {
+        "coarse-to-fine": row("Coarse to fine", 0.27, 120, 200),
+        "gcm": row("GCM", 0.22, 30, 90),
+        "gcm-without-scale": row("O", 0.32, 30, 90),
+        "gcm-without-gradient": row("G", 0.29, 250, 300),
+    }
+    curves = {"gcm": [0.5, 0.26, 0.22], "coarse-to-fine": [0.6, 0.5, 0.27]}
+    claims = multi_scale._claims(rows, curves)
+    assert [claim.supported for claim in claims] == [True] * len(claims)
+    assert "after 2 solves" in claims[1].measured
+    # Turn everything around, and nothing is left.
+    rows["gcm"] = row("GCM", 0.5, 300, 300)
+    rows["gcm"]["rmse_after_40"] = 0.6
+    rows["coarse-to-fine"] = row("Coarse to fine", 0.27, 20, 200)
+    rows["gcm-without-scale"] = row("O", 0.32, 800, 90)
+    turned = multi_scale._claims(rows, {"gcm": [0.7, 0.6, 0.5], "coarse-to-fine": [0.6, 0.5, 0.27]})
+    assert [claim.supported for claim in turned] == [False] * len(claims)
+
+
+def test_claims_on_alpha_and_on_one_scale() -> None:
+    rows = {
+        "coarse-to-fine": {"label": "C", "best_alpha": 0.5, "spread_percent": 50.0},
+        "gcm": {"label": "G", "best_alpha": 0.5, "spread_percent": 20.0},
+    }
+    assert [claim.supported for claim in alpha._claims(rows)] == [True, True]
+    rows["gcm"] |= {"best_alpha": 0.2, "spread_percent": 60.0}
+    assert [claim.supported for claim in alpha._claims(rows)] == [False, False]
+    one = {"naive": row("N", 0.33, 90, 90), "gcm": row("G", 0.22, 40, 90), "progressive": row("P", 0.25, 10, 90)}
+    curves = {"naive": [0.9, 0.33], "gcm": [0.9, 0.22], "progressive": [0.5, 0.2, 0.25]}
+    assert [claim.supported for claim in single_scale._claims(one, curves)] == [True, True, True, True]
+
+
+def test_runs_cut_short_judge_nothing_about_their_end() -> None:
+    quick = Plan("cpu", (0.5,), 40, quick=True)
+    claims = [Claim("It ends well.", True, "it did.", needs_end=True), Claim("It is best.", True, "it was.")]
+    assert [judged(claim, quick).supported for claim in claims] == [None, True]
+    assert all(judged(claim, quick).measured.startswith("after 40 solves: ") for claim in claims)
+    assert [judged(claim, replace(quick, quick=False)) for claim in claims] == claims

@@ -153,6 +153,10 @@ def start(tmp_path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def finished(folder: Path) -> list[Path]:
+    return list((folder / "jobs").glob("[0-9a-f]*.json"))
+
+
 def children(pid: int) -> list[int]:
     found = subprocess.run(["ps", "-eo", "pid,ppid"], stdout=subprocess.PIPE, text=True, check=True).stdout
     pairs = [tuple(map(int, line.split())) for line in found.splitlines()[1:]]
@@ -179,18 +183,20 @@ def _alive(pid: int) -> bool:
 def test_kill_9_loses_only_what_was_in_flight(tmp_path: Path) -> None:
     """At several moments of a run, again and again in the same folder, until it comes to its end."""
     done = 0
-    for seconds in (0.2, 1.0, 1.3, 1.6):
+    for more in (0, 1, 3, 2):  # to be finished before the next kill
         process = start(tmp_path)
-        time.sleep(seconds)
+        until = time.monotonic() + 60
+        while len(finished(tmp_path)) < done + more and time.monotonic() < until:
+            time.sleep(0.01)
         workers = children(process.pid)
         process.kill()
         process.wait()
         assert gone(workers), "orphans"
-        for path in (tmp_path / "jobs").glob("*.json"):
+        for path in finished(tmp_path):
             json.loads(path.read_text())  # whole
-        now = len(list((tmp_path / "jobs").glob("*.json")))
-        assert now >= done
-        done = now
+        assert len(finished(tmp_path)) >= done + more
+        done = len(finished(tmp_path))
+    assert done < 12
     output, errors = start(tmp_path).communicate(timeout=60)
     assert output == "done\n", errors
     report = run(squares(tmp_path / "marks", 12, 0.15), Store(tmp_path / "jobs"), workers=1)
@@ -224,7 +230,7 @@ def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_time_left_follows_the_costs() -> None:
     jobs = [Job(fail, {"how": str(cost)}, "none", "job", cost=cost) for cost in (1.0, 9.0)]
     display = Progress("p")
-    with display.showing(jobs, 0):
+    with display.showing(jobs, 0, workers=2):
         display.started -= 60  # a minute ago
         display.finished(jobs[0])
         assert display.left() == "about 9 min left"
@@ -233,3 +239,28 @@ def test_the_time_left_follows_the_costs() -> None:
 def test_no_process_is_left_behind(tmp_path: Path) -> None:
     run(squares(tmp_path / "marks", 2), Store(tmp_path / "jobs"), workers=2)
     assert multiprocessing.active_children() == []
+
+
+def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "jobs")
+    with store.locked(), pytest.raises(InputError, match="another run is working"), Store(tmp_path / "jobs").locked():
+        pass
+    with Store(tmp_path / "jobs").locked():  # the first is gone
+        pass
+
+
+def test_what_a_killed_run_left_half_written_is_swept_up(tmp_path: Path) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    (folder / ".abc.json.0123456789ab.tmp").write_text("{")
+    (tmp_path / ".report.md.0123456789ab.tmp").write_text("#")
+    (tmp_path / ".notes.tmp").write_text("a user's own")
+    with Store(folder).locked():
+        assert {path.name for path in folder.iterdir()} == {".lock"}
+        assert {path.name for path in tmp_path.iterdir()} == {"jobs", ".notes.tmp"}
+
+
+def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text("a file")
+    with pytest.raises(InputError, match="jobs"), Store(tmp_path / "jobs").locked():
+        pass

@@ -17,6 +17,7 @@ from PIL import Image
 from gradcon import synth
 from gradcon.cli import main
 from gradcon.experiments import EXPERIMENTS, peers
+from gradcon.experiments.datasets import find
 
 METHODS = {
     "single-scale": {"naive", "gcm", "progressive"},
@@ -92,7 +93,8 @@ def test_robustness_has_every_method_and_every_change(quick: Path) -> None:
     table = results(quick)["tables"]["robustness"]
     assert len(table) == 7
     for row in table.values():
-        assert set(row["by_change"]) == {"barrel", "baselines 0.02", "baselines 0.05", "baselines 0.1"}
+        levels = [f"baselines +- {level}" for level in ("0.02", "0.05", "0.1")]
+        assert list(row["by_change"]) == ["same frame", "barrel distortion", *levels]
         assert all(value != row["undisturbed"] for value in row["by_change"].values())
 
 
@@ -126,6 +128,7 @@ def test_the_report_sets_the_papers_values_beside(quick: Path) -> None:
     assert f"| GCM | {row['rmse']:.4f} | 0.2245 | {row['difference_percent']:+.1f} |" in text
     assert "4D Light Field Benchmark: 2 of the paper's 24 scenes: backgammon, pens." in text
     assert re.search(r"blind: has no ground truth", text)
+    assert "of the workers' time was not spent in jobs" in text
     assert text.count("supported |") + text.count("cannot be judged |") >= 10
     for picture in re.findall(r"\]\((.*?\.png)\)", text):
         assert (quick / picture).exists()
@@ -172,7 +175,7 @@ def test_a_damaged_job_is_computed_again_and_counted(quick: Path, scenes: Path, 
     out = tmp_path / "copy"
     shutil.copytree(quick, out)
     runs = results(out)["runs"]
-    key = next(key for key, run in runs.items() if run["label"] == "pens, gcm, alpha 0.5" and "scales" in str(run))
+    (key,) = (key for key, run in runs.items() if run["label"] == "pens, gcm, 3 scales, alpha 0.5")
     path = out / "jobs" / f"{key}.json"
     path.write_text(path.read_text()[:50])
     assert main(arguments(scenes, out, "--quick")) == 1
@@ -180,7 +183,8 @@ def test_a_damaged_job_is_computed_again_and_counted(quick: Path, scenes: Path, 
     assert found["work"]["computed"] == 1
     assert key in found["work"]["recomputed_because_damaged"][0]
     assert "1 damaged and computed again" in (out / "report.md").read_text()
-    assert found["tables"]["multi-scale"] == results(quick)["tables"]["multi-scale"]
+    for method, row in results(quick)["tables"]["multi-scale"].items():
+        assert found["tables"]["multi-scale"][method]["scenes"] == row["scenes"]
 
 
 def test_a_changed_scene_is_computed_anew(quick: Path, scenes: Path, tmp_path: Path) -> None:
@@ -193,6 +197,40 @@ def test_a_changed_scene_is_computed_anew(quick: Path, scenes: Path, tmp_path: P
     found = results(out)
     assert (found["work"]["computed"], found["work"]["reused"]) == (3, 3)
     assert list(found["experiments"]) == ["epsilon"]  # the other experiments were on other scenes
+    assert found["replaced"]
+    assert {path.name for path in out.glob("*.csv")} == {"epsilon.csv"}
+    assert not list(out.glob("*.png"))
+
+
+def test_a_deleted_picture_takes_only_its_experiment_along(quick: Path, scenes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "copy"
+    shutil.copytree(quick, out)
+    (out / "middlebury.png").unlink()
+    assert main(arguments(scenes, out, "--quick", "--only", "epsilon")) == 1
+    assert set(results(quick)["experiments"]) - set(results(out)["experiments"]) == {"middlebury"}
+
+
+def test_a_failed_job_is_named_and_its_scene_left_out(
+    scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The scene's folder vanishes between the hashing and the work."""
+    data = tmp_path / "hci"
+    shutil.copytree(scenes / "hci", data, ignore=shutil.ignore_patterns("blind"))
+
+    def find_and_lose(folder: Path, kind: str) -> Any:
+        found = find(folder, kind)
+        shutil.rmtree(data / "pens")
+        return found
+
+    monkeypatch.setattr("gradcon.experiments.reproduce.find", find_and_lose)
+    command = ["reproduce", "--hci", str(data), "--out", str(tmp_path / "out"), "--quick", "--only", "alpha"]
+    assert main(command) == 1
+    errors = capsys.readouterr().err
+    assert "left out: pens, gcm, 3 scales, alpha 0.5: " in errors
+    found = results(tmp_path / "out")
+    assert found["work"]["failed"] == 2
+    assert set(found["tables"]["alpha"]["gcm"]["scenes"]) == {"backgammon"}
+    assert "Without pens: not all of their jobs could be done." in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_cross_validation_over_all_alphas(scenes: Path, tmp_path: Path) -> None:
@@ -224,6 +262,7 @@ def test_a_users_file_in_the_way_is_kept(scenes: Path, tmp_path: Path, capsys: p
 @pytest.mark.parametrize(
     ("more", "says"),
     [
+        (["--only", ","], "only: names no experiment"),
         (["--only", "tables"], "only: 'tables' is not one of single-scale"),
         (["--only", "multi-scale"], "multi-scale: needs scenes of the 4D Light Field Benchmark; add --hci"),
         (["--hci", "nowhere"], "nowhere: there is no such folder"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -211,17 +212,22 @@ def _reproduce(
     from gradcon.experiments.report import overview
     from gradcon.experiments.reproduce import reproduce
 
-    _refuse_unwritable(out)
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    if names == []:
+        raise InputError("only: names no experiment; leave it out for all of them.")
+    _refuse_unwritable(out, files=())
     found = reproduce(
         out,
         hci=hci,
         middlebury=middlebury,
-        only=[name.strip() for name in only.split(",") if name.strip()] if only else [],
+        only=names or [],
         quick=quick,
         engine=engine,
         workers=workers,
         progress=True,
     )
+    if found["replaced"]:
+        print(f"{out}: held a run with other settings or scenes; its report is replaced", file=sys.stderr)
     for text in found["left_out"]:
         print(f"left out: {text}", file=sys.stderr)
     print(_json(found) if json else overview(found, out))
@@ -259,7 +265,7 @@ def _size(text: str) -> tuple[int, int]:
     return int(parts[-1]), int(parts[0])
 
 
-def _refuse_unwritable(folder: Path) -> None:
+def _refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None:
     """Find out before a long run whether its results can be written, and leave no trace of trying."""
     import tempfile
 
@@ -274,6 +280,6 @@ def _refuse_unwritable(folder: Path) -> None:
     finally:
         for path in created:
             path.rmdir()
-    for name in RESULT_FILES:
+    for name in files:
         if (folder / name).is_dir():
             raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")

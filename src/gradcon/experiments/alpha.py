@@ -9,7 +9,7 @@ from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Report
 
 TITLE = "Sensitivity to alpha"
-PAPER = "sensitivity figure of section VII"
+PAPER = "figure of Multi-Scale Results on the sensitivity to alpha"
 NEEDS = "hci"
 PICTURES = ("alpha",)
 
@@ -23,7 +23,8 @@ def jobs(context: Context) -> list[Job]:
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    rows = comparison(context).judge(report).rows()
+    verdict = comparison(context).judge(report)
+    rows = verdict.rows()
     if not rows:
         return Findings()
     for row in rows.values():
@@ -32,17 +33,19 @@ def conclude(context: Context, report: Report) -> Findings:
         row["spread_percent"] = 100 * (max(means.values()) / min(means.values()) - 1)
     columns = [Column("label", "method", "s")]
     columns += [Column(f"by_alpha|{alpha:g}", f"alpha {alpha:g}") for alpha in context.plan.alphas]
-    columns += [Column("best_alpha", "best alpha", "g"), Column("spread_percent", "worst over best (%)", "+.0f")]
+    notes = verdict.notes()
+    if len(context.plan.alphas) > 1:
+        columns += [Column("best_alpha", "best alpha", "g"), Column("spread_percent", "worst over best (%)", "+.0f")]
+    else:
+        notes.append("Quick: alpha 0.5 alone, so nothing can be said about its influence.")
     return Findings(
         rows=rows,
         columns=columns,
-        claims=[] if len(context.plan.alphas) == 1 else _claims(rows),
+        claims=_claims(rows) if len(context.plan.alphas) > 1 else [],
         pictures=[
             Picture("alpha", "Mean final RMSE over all scenes against alpha.", lambda: figures.against_alpha(rows))
         ],
-        notes=["Quick: alpha 0.5 alone, so nothing can be said about its influence."]
-        if len(context.plan.alphas) == 1
-        else [],
+        notes=notes,
     )
 
 

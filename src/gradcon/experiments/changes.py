@@ -5,6 +5,7 @@ Changes are plain data, as they are part of a job's key.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -15,26 +16,29 @@ from gradcon.scene import Scene
 Change = dict[str, Any]
 
 
-def barrel(strength: float = 0.125) -> Change:
-    """Barrel distortion of every view by the one-term division model with K1 = -strength / height^2."""
-    return {"kind": "barrel", "strength": strength}
+def barrel(strength: float = 0.125, frame: float = 0.125) -> Change:
+    """Barrel distortion of every view by the one-term division model with K1 = -strength / height^2.
+
+    The frame is cropped to what is known at the strength `frame`; `barrel(0)` is the same frame without distortion.
+    """
+    return {"kind": "barrel", "strength": strength, "frame": frame}
 
 
-def baseline_noise(deviation: float, seed: int = 0) -> Change:
-    """Gaussian noise on both coordinates of every baseline, of `deviation` nearest baselines."""
-    return {"kind": "baselines", "deviation": deviation, "seed": seed}
+def baseline_noise(deviation: float, draw: str) -> Change:
+    """Gaussian noise on both coordinates of every baseline, of `deviation` shortest baselines; a draw for each name."""
+    return {"kind": "baselines", "deviation": deviation, "seed": zlib.crc32(draw.encode())}
 
 
 def changed(scene: Scene, change: Change) -> Scene:
     """The scene as that camera would have recorded it, or as that calibration would describe it."""
     if change["kind"] == "barrel":
-        return _distorted(scene, change["strength"])
+        return _distorted(scene, change["strength"], change["frame"])
     noise = np.random.default_rng(change["seed"]).normal(0, change["deviation"] * scene.unit, scene.baselines.shape)
     return _like(scene, scene.reference, scene.targets, scene.baselines + noise, scene.ground_truth)
 
 
-def _distorted(scene: Scene, strength: float) -> Scene:
-    """Resample views and truth; the frame is cropped to where the undistorted images know all of it.
+def _distorted(scene: Scene, strength: float, frame: float) -> Scene:
+    """Resample views and truth.
 
     A point at distance r from the centre of the distorted image was at r / (1 + K1 r^2) in the undistorted one.  The
     baselines stay: the estimator does not know of the lens.
@@ -42,9 +46,9 @@ def _distorted(scene: Scene, strength: float) -> Scene:
     from scipy.ndimage import map_coordinates
 
     height, width = scene.shape
-    K1 = -strength / height**2
+    K1, K1_frame = -strength / height**2, -frame / height**2
     centre = np.array([(height - 1) / 2, (width - 1) / 2])
-    keep = next(share for share in np.arange(1.0, 0.5, -0.005) if _reach(share * centre, K1) <= 1 / share)
+    keep = next(share for share in np.arange(1.0, 0.5, -0.005) if _reach(share * centre, K1_frame) <= 1 / share)
     half = np.floor(keep * centre)  # whole pixels around the centre
     y, x = np.mgrid[-half[0] : half[0] + 1, -half[1] : half[1] + 1]
     stretch = 1 / (1 + K1 * (x**2 + y**2))

@@ -120,6 +120,11 @@ class Verdict:
         """Mean RMSE after each solve."""
         return {c.key: self._curve(c) for c in self.comparison.contenders if self.scenes}
 
+    def notes(self) -> list[str]:
+        """Which scenes had to be left out, if any."""
+        absent = [entry.name for entry in self.comparison.dataset.entries if entry.name not in self.scenes]
+        return [f"Without {', '.join(absent)}: not all of their jobs could be done."] if absent else []
+
     def _curve(self, contender: Contender) -> list[float]:
         return mean_curve([record["rmse"] for record in self.chosen(contender).values()])
 

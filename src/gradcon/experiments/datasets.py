@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,17 +81,22 @@ def find(folder: Path, kind: str) -> Dataset:
     found, skipped = _walk(folder, is_scene, DEPTH)
     if not found:
         raise InputError(f"{folder}: holds no scene of the {KINDS[kind].label}; give the folder that holds its scenes.")
-    last = Counter(path.name for path in found)
-    entries = []
+    named = Counter(path.resolve().name for path in found)
+    entries: dict[str, Entry] = {}  # by hash
     for path in found:
-        name = path.resolve().name if last[path.name] == 1 else path.relative_to(folder).as_posix()
+        unique = named[path.resolve().name] == 1
         try:
-            entries.append(_entry(path, name, KINDS[kind].views))
+            entry = _entry(path, path.resolve().name if unique else path.relative_to(folder).as_posix(), kind)
         except InputError as error:
             skipped.append(str(error))
+            continue
+        if entry.sha256 in entries:
+            skipped.append(f"{path}: is the same scene as {entries[entry.sha256].folder}.")
+        else:
+            entries[entry.sha256] = entry
     if not entries:
         raise InputError(f"{folder}: none of its {len(found)} scenes can be used; the first: {skipped[0]}")
-    return Dataset(KINDS[kind], sorted(entries, key=lambda entry: entry.name), skipped)
+    return Dataset(KINDS[kind], sorted(entries.values(), key=lambda entry: entry.name), skipped)
 
 
 def fingerprint(scene: Scene) -> str:
@@ -98,13 +104,16 @@ def fingerprint(scene: Scene) -> str:
     return sha256_of([scene.fingerprint(), sha256_of_array(scene.ground_truth)])
 
 
-def _walk(folder: Path, is_scene: object, depth: int) -> tuple[list[Path], list[str]]:
-    assert callable(is_scene)
-    if is_scene(folder):
-        return [folder], []
+def _walk(folder: Path, is_scene: Callable[[Path], bool], depth: int) -> tuple[list[Path], list[str]]:
+    """The scenes in a folder and in those inside it; and what holds none, or cannot be looked into."""
+    try:
+        if is_scene(folder):
+            return [folder], []
+        inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
+    except (InputError, OSError) as error:
+        return [], [str(error) if isinstance(error, InputError) else f"{folder}: cannot be read ({error.strerror})."]
     found: list[Path] = []
     skipped: list[str] = []
-    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
     for path in inside if depth > 0 else []:
         more, less = _walk(path, is_scene, depth - 1)
         found += more
@@ -112,8 +121,8 @@ def _walk(folder: Path, is_scene: object, depth: int) -> tuple[list[Path], list[
     return found, skipped
 
 
-def _entry(path: Path, name: str, views: str) -> Entry:
-    scene = open_scene(path, views=views)
+def _entry(path: Path, name: str, kind: str) -> Entry:
+    scene = open_scene(path, views=KINDS[kind].views)
     truth = scene.ground_truth
     if truth is None:
         raise InputError(f"{path}: has no ground truth to compare with.")

@@ -11,7 +11,7 @@ from gradcon.experiments.methods import GCM
 from gradcon.jobs import Job, Report
 
 TITLE = "Sensitivity to epsilon"
-PAPER = "sensitivity table of section VII"
+PAPER = "table of Multi-Scale Results on the sensitivity to epsilon"
 NEEDS = "hci"
 PICTURES = ()
 
@@ -35,11 +35,13 @@ def jobs(context: Context) -> list[Job]:
 
 
 def conclude(context: Context, report: Report) -> Findings:
-    rows = comparison(context).judge(report).rows()
+    verdict = comparison(context).judge(report)
+    rows = verdict.rows()
     if not rows:
         return Findings()
     rmse = [row["rmse"] for row in rows.values()]
     spread = 100 * (max(rmse) / min(rmse) - 1)
     values = ", ".join(f"{row['rmse']:.4f} at {row['label']}" for row in rows.values())
     claim = Claim("The GCM is substantially insensitive to epsilon.", spread < 5, f"{values}: {spread:.1f} % apart.")
-    return Findings(rows=rows, columns=[Column("label", "epsilon", "s"), *RMSE_COLUMNS[1:]], claims=[claim])
+    columns = [Column("label", "epsilon", "s"), *RMSE_COLUMNS[1:]]
+    return Findings(rows=rows, columns=columns, claims=[claim], notes=verdict.notes())

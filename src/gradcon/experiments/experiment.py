@@ -93,4 +93,4 @@ RMSE_COLUMNS = [
 def ranking(rows: dict[str, Row]) -> str:
     """Methods from best to worst, as text."""
     ordered = sorted(rows.values(), key=lambda row: row["rmse"])
-    return ", ".join(f"{row['label']} {row['rmse']:.3f}" for row in ordered) + "."
+    return "; ".join(f"{row['label']}: {row['rmse']:.3f}" for row in ordered) + "."

@@ -51,7 +51,7 @@ def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str]
 
 
 def against_alpha(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """Final RMSE against alpha, both log axes."""
+    """Final RMSE against alpha, which is on a log axis."""
     figure, axes = _plot("Sensitivity to alpha", "alpha", f"mean final RMSE ({DISPARITY_UNIT})")
     for key, row in rows.items():
         alphas = [float(alpha) for alpha in row["by_alpha"]]

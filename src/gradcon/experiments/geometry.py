@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import gradcon
+from gradcon import raycast, synth, textures
 from gradcon.estimate import Options, minimise
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Outcome, Report
-from gradcon.jobs.job import sha256_of
+from gradcon.jobs.job import sha256_of_source
 from gradcon.metrics import evaluate
 
 TITLE = "Planar array and turned cameras"
-PAPER = "remark on general couplings in section IV"
+PAPER = "remark on couplings other than a planar array's"
 NEEDS = None
 PICTURES = ()
 
@@ -26,7 +24,6 @@ RIGS = {"parallel": "planar array", "rotated": "turned, not coplanar"}
 SIZE = 256
 SEEDS = (0, 1, 2)
 METHODS = (COARSE_TO_FINE, GCM)
-SOURCES = ("synth.py", "raycast.py", "textures.py")  # a rendered scene depends on these
 
 
 def jobs(context: Context) -> list[Job]:
@@ -66,14 +63,12 @@ def conclude(context: Context, report: Report) -> Findings:
                 f"({100 * (turned / planar - 1):+.1f} %).",
             )
         ],
-        notes=[f"17 views of {SIZE} x {SIZE} pixels, alpha 0.5, mean over {len(_seeds(context))} textures."],
+        notes=[f"17 views of {SIZE} x {SIZE} pixels, alpha 0.5, textures: {len(_seeds(context))}."],
     )
 
 
 def rendered_trial(rig: str, size: int, seed: int, options: dict[str, Any], engine: str) -> Outcome:
     """Render a scene and estimate it."""
-    from gradcon import synth
-
     scene = synth.render(rig, size=(size, size), seed=seed)
     run = minimise(scene, Options(**options), engine=engine)
     assert scene.ground_truth is not None
@@ -91,8 +86,8 @@ def _jobs(context: Context, rig: str, options: Options) -> dict[str, Job]:
                 "options": asdict(replace(options, solves=context.plan.solves)),
                 "engine": context.plan.engine,
             },
-            inputs=_renderer(),
-            label=f"{rig}, {options.method}",
+            inputs=sha256_of_source(synth, raycast, textures),
+            label=f"{rig} cameras, {options.method}, texture {seed}",
             cost=5.0,
         )
         for seed in _seeds(context)
@@ -101,9 +96,3 @@ def _jobs(context: Context, rig: str, options: Options) -> dict[str, Job]:
 
 def _seeds(context: Context) -> tuple[int, ...]:
     return SEEDS[:1] if context.plan.quick else SEEDS
-
-
-@cache
-def _renderer() -> str:
-    package = Path(gradcon.__file__).parent
-    return sha256_of([(package / name).read_text() for name in SOURCES])

@@ -11,7 +11,7 @@ from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Report
 
 TITLE = "Middlebury 2006"
-PAPER = "table and figure of section VII, Middlebury"
+PAPER = "table and figure of Multi-Scale Results on Middlebury 2006"
 NEEDS = "middlebury"
 PICTURES = ("middlebury",)
 
@@ -21,13 +21,11 @@ PAPER_RMSE = {"coarse-to-fine": 2.82685, "gcm": 2.11002}
 
 
 def comparison(context: Context) -> Comparison:
-    dataset = context.datasets[NEEDS]
-    shrink = dataset.entries[0].size[1] / PAPER_HEIGHT
     contenders = [
-        replace(contender, options=replace(contender.options, scales=SCALES), paper=shrink * PAPER_RMSE[contender.key])
+        replace(contender, options=replace(contender.options, scales=SCALES), paper=PAPER_RMSE[contender.key])
         for contender in (COARSE_TO_FINE, GCM)
     ]
-    return Comparison(dataset, contenders, context.plan)
+    return Comparison(context.datasets[NEEDS], contenders, context.plan)
 
 
 def jobs(context: Context) -> list[Job]:
@@ -40,12 +38,14 @@ def conclude(context: Context, report: Report) -> Findings:
     rows, curves = verdict.rows(), verdict.curves()
     if not rows:
         return Findings()
-    for key, row in rows.items():
-        row["paper_half_size"] = PAPER_RMSE[key]
-    columns = list(RMSE_COLUMNS)
-    columns[2:3] = [Column("paper_half_size", "paper, half size", ".3f"), Column("paper", "paper, at this size")]
-    labels = {contender.key: contender.label for contender in compared.contenders}
     heights = sorted({entry.size[1] for entry in compared.dataset.entries})
+    if len(heights) == 1:
+        for row in rows.values():
+            row["paper_at_this_size"] = row["paper"] * heights[0] / PAPER_HEIGHT
+            row["difference_percent"] = 100 * (row["rmse"] / row["paper_at_this_size"] - 1)
+    columns = list(RMSE_COLUMNS)
+    columns[2:3] = [Column("paper", "paper, half size", ".3f"), Column("paper_at_this_size", "paper, at this size")]
+    labels = {contender.key: contender.label for contender in compared.contenders}
     return Findings(
         rows=rows,
         columns=columns,
@@ -59,8 +59,10 @@ def conclude(context: Context, report: Report) -> Findings:
             )
         ],
         notes=[
-            f"RMSE in pixels per unit baseline (adjacent views), images {' and '.join(map(str, heights))} pixels high; "
-            f"the paper used half size, {PAPER_HEIGHT} pixels, so its values are also shown scaled to this size."
+            *verdict.notes(),
+            f"RMSE in pixels per unit baseline (adjacent views), images {' and '.join(map(str, heights))} pixels high. "
+            f"The paper used half size, {PAPER_HEIGHT} pixels: its values are also shown scaled to this size, and the "
+            "difference is to that.",
         ],
     )
 

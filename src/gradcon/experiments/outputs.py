@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.files import file_size, read_bytes, write_file, write_files
+from gradcon.io.files import read_bytes, write_file, write_files
 from gradcon.io.results import to_json
 
 MANIFEST = "manifest.json"
@@ -26,22 +26,28 @@ def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
         path = folder / name
         if not path.exists() and not path.is_symlink():
             continue
-        file_size(path)  # refuses a folder, or what is no plain file
-        if _sha256(read_bytes(path)) not in ours.get(name, []):
+        if not path.is_file() or _sha256(path.read_bytes()) not in ours.get(name, []):
             raise InputError(
                 f"{path}: is not as `gradcon reproduce` wrote it, and would be overwritten; "
                 "move it away, or choose another folder."
             )
 
 
-def write(folder: Path, files: dict[str, bytes]) -> None:
-    """Write `files` into `folder`, all or none, and note them."""
+def write(folder: Path, files: dict[str, bytes], keep: Collection[str] = ()) -> None:
+    """Write `files` into `folder`, all or none, and note them.
+
+    What was written there earlier and is neither among them nor in `keep` is removed, unless it was changed since.
+    """
     refuse_foreign(folder, files)
     ours = _manifest(folder)
     new = {name: [_sha256(content)] for name, content in files.items()}
     # First both, then the new alone: if this is cut short in between, either file is known as ours.
     write_file(folder / MANIFEST, _encode({name: ours.get(name, []) + new.get(name, []) for name in ours | new}))
     write_files(folder, files.items())
+    for name in ours.keys() - new.keys() - set(keep):
+        path = folder / Path(name).name
+        if path.is_file() and _sha256(path.read_bytes()) in ours.pop(name):
+            path.unlink()
     write_file(folder / MANIFEST, _encode(ours | new))
 
 

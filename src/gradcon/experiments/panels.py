@@ -15,7 +15,7 @@ from gradcon.io import open_scene
 from gradcon.jobs import Job, Report
 
 TITLE = "Pictures"
-PAPER = "picture figures of sections VI and VII"
+PAPER = "picture figures of Single Scale and Multi-Scale Results"
 NEEDS = "hci"
 PICTURES = ("panels-backgammon", "panels-pens", "progress-pens")
 

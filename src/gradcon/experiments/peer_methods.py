@@ -28,6 +28,7 @@ PEERS: dict[str, str] = {
     "ilk": "scikit-image iterative Lucas-Kanade, median of all views",
 }
 TVL1_VIEWS = 8
+TUNED_ON = ("antinous", "boxes", "cotton", "dots", "pens", "town")  # of HCI; the other scenes are a fair test
 
 # Chosen by the mean RMSE over antinous, boxes, cotton, dots, pens and town (HCI, 17 views, range -4 to 4), a few values
 # of each setting one after the other; sgbm and dis at 512 x 512, the slow ones on the middle 192 x 192 pixels.

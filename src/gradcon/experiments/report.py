@@ -21,7 +21,7 @@ def markdown(results: Results) -> str:
     lines = ["# The paper's evaluation, repeated", "", *summary(results), ""]
     lines += ["## The paper's claims", "", *_table(claims_table(results)), ""]
     for section in sections(results):
-        lines += [f"## {section['title']} (`{section['name']}`)", "", f"The paper's: {section['paper']}.", ""]
+        lines += [f"## {section['title']} (`{section['name']}`)", "", f"In the paper: {section['paper']}.", ""]
         if section["table"]:
             lines += [*_table(section["table"]), ""]
         for picture in section["pictures"]:
@@ -66,6 +66,9 @@ def summary(results: Results) -> list[str]:
         f"{work['computed']} jobs computed, {work['reused']} found done, {work['failed']} failed, {damaged} damaged "
         f"and computed again; {work['seconds'] / 60:.1f} minutes with {work['workers']} workers."
     )
+    if work["computed"]:
+        idle = 1 - work["job_seconds"] / work["worker_seconds"]
+        lines.append(f"{100 * idle:.1f} % of the workers' time was not spent in jobs.")
     lines.append(", ".join(f"{name} {version}" for name, version in results["versions"].items()) + ".")
     return list(itertools.chain.from_iterable((line, "") for line in lines))[:-1]
 

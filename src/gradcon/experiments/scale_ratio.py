@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradcon.experiments import figures
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
 from gradcon.jobs import Job, Outcome, Report
+from gradcon.jobs.job import sha256_of_source
 
 TITLE = "Why J'_A dominates"
 PAPER = "figure of the appendix on scale inconsistency"
@@ -28,6 +29,7 @@ SIGMAS = [0.5, *(2**q / 2**0.5 for q in np.arange(0, 4.01, 0.5))]
 SIGMA_0 = 1 / 2**0.5
 PIXELS = 256
 SAMPLES = 24
+NEAR_ZERO = 6  # cells of the frequency grid around zero that are averaged over their area
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +40,7 @@ def jobs(context: Context) -> list[Job]:
         Job(
             function=ratios,
             parameters={"exponent": exponent, "sigmas": SIGMAS, "pixels": PIXELS, "samples": samples},
-            inputs="none",
+            inputs=sha256_of_source(__name__),
             label=f"scale ratio, {name} spectrum",
             cost=0.1 * samples,
         )
@@ -87,12 +89,13 @@ def conclude(context: Context, report: Report) -> Findings:
 
 def ratios(exponent: float, sigmas: list[float], pixels: int, samples: int) -> Outcome:
     """P_JA / P_JB for each sigma, from the spectrum and from `samples` random images of pixels x pixels."""
-    omega = 2 * np.pi * np.fft.fftfreq(2 * pixels, d=0.5)  # two samples a pixel
-    wy, wx = np.meshgrid(omega, omega, indexing="ij")
-    w2 = wx**2 + wy**2
-    with np.errstate(divide="ignore"):
-        image = np.where((np.abs(wx) <= np.pi) & (np.abs(wy) <= np.pi) & (w2 > 0), w2 ** (-exponent / 2), 0)
-    power = image * wx**2 * np.exp(-(SIGMA_0**2) * w2)  # of g
+    step = 2 * np.pi / pixels
+    k = np.fft.fftfreq(2 * pixels, d=1 / (2 * pixels)).astype(int)  # two samples a pixel
+    ky, kx = np.meshgrid(k, k, indexing="ij")
+    w2 = step**2 * (kx**2 + ky**2)
+    power = _density(step * kx, step * ky, exponent)  # of g
+    near = np.maximum(np.abs(kx), np.abs(ky)) <= NEAR_ZERO
+    power[near] = _cell_means(kx[near], ky[near], step, exponent)
     power /= power.sum()  # so that P = 1
     lowpass = {f"{sigma:.3f}": np.exp(-(sigma**2) * w2 / 2) for sigma in sigmas}
     return Outcome(
@@ -101,6 +104,22 @@ def ratios(exponent: float, sigmas: list[float], pixels: int, samples: int) -> O
             "simulated": _simulated(power, lowpass, samples),
         }
     )
+
+
+def _density(wx: Floats, wy: Floats, exponent: float) -> Floats:
+    """Power of g at a frequency: the image's, limited to [-pi, pi], through the derivative of a Gaussian along x."""
+    w2 = wx**2 + wy**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.where(w2 > 0, w2 ** (-exponent / 2) * wx**2, 0) * np.exp(-(SIGMA_0**2) * w2)
+    return np.where((np.abs(wx) <= np.pi) & (np.abs(wy) <= np.pi), density, 0.0)
+
+
+def _cell_means(kx: Floats, ky: Floats, step: float, exponent: float) -> Floats:
+    """Means over the cells of the frequency grid: near zero the steep spectra change too much within one."""
+    inside = (np.arange(64) - 31.5) / 64
+    dy, dx = np.meshgrid(inside, inside, indexing="ij")
+    fine = _density(step * (kx[:, None] + dx.ravel()), step * (ky[:, None] + dy.ravel()), exponent)
+    return np.asarray(fine.mean(axis=1))
 
 
 def _expected(power: Floats, G: Floats) -> float:

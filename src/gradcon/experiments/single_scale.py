@@ -1,4 +1,4 @@
-"""The paper's section VI: naive, GCM and progressive inclusion of views, at one scale."""
+"""The paper's experiment at one scale: naive, GCM and progressive inclusion of views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradcon.experiments.methods import ONE_SCALE
 from gradcon.jobs import Job, Report
 
 TITLE = "One scale"
-PAPER = "table and figure of section VI"
+PAPER = "table and figure of Single Scale Results"
 NEEDS = "hci"
 PICTURES = ("single-scale",)
 
@@ -35,10 +35,11 @@ def conclude(context: Context, report: Report) -> Findings:
         columns=RMSE_COLUMNS,
         curves=curves,
         claims=_claims(rows, curves),
+        notes=verdict.notes(),
         pictures=[
             Picture(
                 "single-scale",
-                "Mean RMSE after each solve, one scale, alphas by cross-validation.",
+                "Mean RMSE after each solve, one scale.",
                 lambda: figures.convergence(curves, labels, "One scale"),
             )
         ],
@@ -91,4 +92,4 @@ def ahead_from(curves: Mapping[str, Sequence[float]]) -> int | None:
 
 
 def _count(rows: dict[str, Row], path: str) -> str:
-    return ", ".join(f"{row['label']} {row[path]}" for row in rows.values()) + "."
+    return ", ".join(f"{row['label']}: {row[path]}" for row in rows.values()) + "."

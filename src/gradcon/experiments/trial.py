@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.estimate import Options, minimise
+from gradcon.experiments import changes
 from gradcon.experiments.changes import Change, changed
 from gradcon.experiments.datasets import Entry
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
+from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.metrics import evaluate
 from gradcon.result import Solve
 from gradcon.scene import Scene
@@ -61,11 +63,21 @@ def trial_job(
             "change": change,
             "keep": list(keep),
         },
-        inputs=entry.sha256,
-        label=f"{entry.name}, {what}, alpha {options.alpha:g}" + (f", {change['kind']}" if change else ""),
+        inputs=sha256_of([entry.sha256, sha256_of_source(changes)]) if change else entry.sha256,
+        label=", ".join([entry.name, what, *_details(options, change, keep)]),
         where={"folder": str(entry.folder)},
         cost=_cost(options) * entry.views * entry.size[0] * entry.size[1] / (17 * 512 * 512),
     )
+
+
+def _details(options: Options, change: Change | None, keep: Sequence[int]) -> list[str]:
+    """What tells this job from others of its scene and method."""
+    found = [f"{options.scales or 'default'} scales", f"alpha {options.alpha:g}"]
+    if options.epsilon != Options.epsilon:
+        found.append(f"epsilon {options.epsilon:.1e}")
+    if change is not None:
+        found.append(" ".join(str(value) for value in list(change.values())[:2]))
+    return [*found, "maps kept"] if keep else found
 
 
 def compile_engine() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from gradcon.errors import InputError
 
 MAX_FILE_BYTES = 2**32
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")  # what `write_files` writes to before it renames
 
 
 def file_size(path: Path, limit: int = MAX_FILE_BYTES) -> int:
@@ -91,6 +93,13 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
             ) from None
         raise
     return folder
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of `write_files` that were cut short by the end of their process."""
+    for path in folder.glob(".*.tmp"):
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes) -> None:

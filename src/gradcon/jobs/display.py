@@ -16,8 +16,8 @@ class Display:
     """Told what there is to do, and each job that is done."""
 
     @contextmanager
-    def showing(self, jobs: list[Job], reused: int) -> Iterator[None]:
-        """While `jobs` run; `reused` more were found finished."""
+    def showing(self, jobs: list[Job], reused: int, workers: int) -> Iterator[None]:
+        """While `jobs` run in so many workers; `reused` more were found finished."""
         yield
 
     def finished(self, job: Job, failure: str | None = None) -> None:
@@ -36,9 +36,10 @@ class Progress(Display):
         self.failed = 0
 
     @contextmanager
-    def showing(self, jobs: list[Job], reused: int) -> Iterator[None]:
+    def showing(self, jobs: list[Job], reused: int, workers: int) -> Iterator[None]:
+        self.workers = workers
         self.total, self.done, self.done_cost = len(jobs), 0, 0.0
-        self.total_cost = sum(job.cost for job in jobs)
+        self.total_cost = sum(map(self._cost, jobs))
         self.started = self.spoke = time.monotonic()
         if jobs or reused:
             print(f"{self.name}: {len(jobs)} jobs to do, {reused} found done", file=sys.stderr, flush=True)
@@ -57,7 +58,7 @@ class Progress(Display):
 
     def finished(self, job: Job, failure: str | None = None) -> None:
         self.done += 1
-        self.done_cost += job.cost
+        self.done_cost += self._cost(job)
         self.failed += failure is not None
         note = ", ".join(filter(None, [f"{self.failed} failed" if self.failed else "", self.left(), job.label]))
         if self.bar is not None:
@@ -65,6 +66,9 @@ class Progress(Display):
         elif time.monotonic() - self.spoke >= SECONDS_BETWEEN_LINES or self.done == self.total:
             self.spoke = time.monotonic()
             print(f"{self.name}: {self.done} of {self.total} jobs, {note}", file=sys.stderr, flush=True)
+
+    def _cost(self, job: Job) -> float:
+        return job.cost * (self.workers if job.alone else 1)  # the others do nothing meanwhile
 
     def left(self) -> str:
         """The time left, if the rest goes as what is done went."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ class Outcome:
 
     record: dict[str, Any]  # plain types, as JSON has them
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    seconds: float = 0.0  # how long it took
+    versions: Mapping[str, str | None] = field(default_factory=dict)  # of what it was computed with
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,13 @@ class Job:
 def sha256_of(value: Any) -> str:
     """Of plain data, whatever the order of its keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def sha256_of_source(*modules: ModuleType | str) -> str:
+    """Of the source of modules: a part of `inputs`, where the outcome depends on more code than the model's."""
+    return sha256_of(
+        [Path(str(sys.modules[m].__file__ if isinstance(m, str) else m.__file__)).read_text() for m in modules]
+    )
 
 
 def sha256_of_array(array: NDArray[Any] | None) -> str:

@@ -14,12 +14,14 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from gradcon.errors import InputError
+from gradcon.io.results import versions
 from gradcon.jobs.display import Display, Quiet
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.store import Store
@@ -83,7 +85,7 @@ def run(
         else:
             report.outcomes[job.key] = kept
     report.reused = len(report.outcomes)
-    with display.showing(list(pending.values()), report.reused):
+    with display.showing(list(pending.values()), report.reused, workers):
         shared = [job for job in pending.values() if not job.alone]
         alone = [job for job in pending.values() if job.alone]
         for batch, size in ((shared, min(workers, len(shared))), (alone, 1)):
@@ -105,19 +107,19 @@ class _Keeper:
     report: Report
     display: Display
 
-    def take(self, job: Job, future: Future[tuple[Outcome, float]]) -> None:
+    def take(self, job: Job, future: Future[Outcome]) -> None:
         """Keep a finished job or note its failure; a broken pool is the caller's business."""
         try:
-            outcome, seconds = future.result()
+            outcome = future.result()
         except BrokenProcessPool:
             raise
         except Exception as error:  # whatever a job raises is that job's failure
             self.fail(job, _sentence(error))
             return
-        self.store.save(job, outcome, seconds)
+        self.store.save(job, outcome)
         self.report.outcomes[job.key] = outcome
         self.report.computed += 1
-        self.report.work_seconds += seconds
+        self.report.work_seconds += outcome.seconds
         self.display.finished(job)
 
     def fail(self, job: Job, why: str) -> None:
@@ -146,13 +148,16 @@ def _run_in_pool(
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(threads,))
-    in_flight: dict[Future[tuple[Outcome, float]], Job] = {}
+    in_flight: dict[Future[Outcome], Job] = {}
     try:
         if warm_up is not None:
-            pool.submit(warm_up).result()
+            with _interrupts_held():
+                warming = pool.submit(warm_up)
+            warming.result()
         while waiting or in_flight:
             while waiting and len(in_flight) < AHEAD * workers:
-                in_flight[pool.submit(_do, waiting[0])] = waiting[0]
+                with _interrupts_held():
+                    in_flight[pool.submit(_do, waiting[0])] = waiting[0]
                 waiting.popleft()
             done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
             for future in done:
@@ -161,6 +166,8 @@ def _run_in_pool(
         pool.shutdown()
     except BrokenProcessPool:
         pool.shutdown(wait=False)
+        for future in [future for future in in_flight if future.done() and future.exception() is None]:
+            keeper.take(in_flight.pop(future), future)
         if not in_flight and waiting:  # it broke before a job was started
             return [waiting.popleft()]
     except BaseException:  # Ctrl-C: what is in flight is lost, what is kept is kept
@@ -185,9 +192,23 @@ def _start_worker(threads: int) -> None:
     threading.Thread(target=leave, daemon=True).start()
 
 
-def _do(job: Job) -> tuple[Outcome, float]:
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes after this block: a worker that is only being started would answer it with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _do(job: Job) -> Outcome:
     start = time.perf_counter()
-    return job(), time.perf_counter() - start
+    outcome = job()
+    return replace(outcome, seconds=time.perf_counter() - start, versions=versions())
 
 
 def _sentence(error: Exception) -> str:

@@ -9,16 +9,25 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.files import read_bytes, write_files
-from gradcon.io.results import to_json, versions
+from gradcon.io.files import make_folder, read_bytes, remove_leftovers, write_files
+from gradcon.io.results import to_json
 from gradcon.jobs.job import Job, Outcome, sha256_of
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows: two runs at once in one folder are not noticed there
+    fcntl = None
 
 FORMAT = "gradcon-job-1"
 
@@ -30,6 +39,22 @@ class Store:
         self.folder = folder
         self.damaged: list[str] = []  # a sentence for every file that could not be used
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep the folder for this process, and sweep up what a killed one left; the lock goes with the process."""
+        make_folder(self.folder)
+        with open(self.folder / ".lock", "w") as lock:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise InputError(
+                        f"{self.folder}: another run is working in this folder; wait for it, or choose another."
+                    ) from None
+                remove_leftovers(self.folder)
+                remove_leftovers(self.folder.parent)
+            yield
+
     def load(self, job: Job) -> Outcome | None:
         """A finished job's outcome; None where it is not there, or damaged."""
         path = self.folder / f"{job.key}.json"
@@ -39,19 +64,19 @@ class Store:
             kept = json.loads(read_bytes(path))
             if kept.pop("sha256") != sha256_of(kept) or kept["job"] != _plain(job.identity):
                 raise InputError(f"{path}: does not hold what was written into it.")
-            return Outcome(kept["record"], self._arrays(kept["arrays"]))
+            return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             why = str(error) if isinstance(error, InputError) else f"{path}: is not a finished job's file."
             self.damaged.append(why)
             return None
 
-    def save(self, job: Job, outcome: Outcome, seconds: float) -> None:
-        """Keep an outcome; `seconds` is how long it took."""
+    def save(self, job: Job, outcome: Outcome) -> None:
+        """Keep an outcome."""
         files = []
         arrays: dict[str, str] | None = None
         if outcome.arrays:
             buffer = io.BytesIO()
-            np.savez_compressed(buffer, allow_pickle=False, **outcome.arrays)
+            np.savez_compressed(buffer, **cast(dict[str, Any], outcome.arrays))
             arrays = {"file": f"{job.key}.npz", "sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
             files.append((arrays["file"], buffer.getvalue()))
         kept = _plain(
@@ -59,8 +84,8 @@ class Store:
                 "format": FORMAT,
                 "label": job.label,
                 "job": job.identity,
-                "seconds": seconds,
-                "versions": versions(),
+                "seconds": outcome.seconds,
+                "versions": outcome.versions,
                 "record": outcome.record,
                 "arrays": arrays,
             }

@@ -1,0 +1,168 @@
+"""What a reproduction leaves behind: results.json, and the tables, figures and reports made from it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from gradcon.errors import InputError
+from gradcon.estimate import Options
+from gradcon.experiments import EXPERIMENTS, figures, module, outputs, report
+from gradcon.experiments.comparison import Plan
+from gradcon.experiments.datasets import Dataset
+from gradcon.experiments.experiment import Claim, Context, Findings
+from gradcon.io.files import read_bytes
+from gradcon.io.results import to_json, versions
+from gradcon.jobs import Job, Report
+from gradcon.jobs.job import model_sha256
+
+FORMAT = "gradcon-reproduction-1"
+
+Results = dict[str, Any]
+
+
+def assemble(context: Context, findings: dict[str, Findings], jobs: dict[str, list[Job]], done: Report) -> Results:
+    """All but what `finish` adds, in plain types."""
+    results = {
+        "format": FORMAT,
+        "settings": {**asdict(context.plan), "epsilon": Options.epsilon, "model_sha256": model_sha256()},
+        "versions": versions(),
+        "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
+        "experiments": {
+            name: {**_described(name, found, context.plan), "left_out": _missing(name, found, jobs[name], done)}
+            for name, found in findings.items()
+        },
+        "tables": {name: found.rows for name, found in findings.items() if found.rows},
+        "curves": {name: found.curves for name, found in findings.items() if found.curves},
+        "runs": {job.key: _run(job, done) for some in jobs.values() for job in some},
+    }
+    plain: Results = json.loads(to_json(results))
+    return plain
+
+
+def finish(results: Results, not_run: dict[str, str]) -> Results:
+    """Say what was left out."""
+    sentences = [text for name, text in not_run.items() if name not in results["experiments"]]
+    sentences += [text for dataset in results["datasets"].values() for text in dataset["skipped"]]
+    missing: dict[str, str] = {}  # a job may belong to several experiments
+    for described in results["experiments"].values():
+        missing |= described["left_out"]
+    return {**results, "not_run": not_run, "left_out": [*sentences, *missing.values()]}
+
+
+def with_earlier(results: Results, out: Path) -> Results:
+    """Add the experiments of an earlier run with the same settings on the same scenes, where this one has no newer.
+
+    `replaced` says that there was an earlier run, with other settings or scenes, of which nothing stays.
+    """
+    earlier = _earlier(out)
+    if earlier is None:
+        return {**results, "replaced": False}
+    scenes = {kind: _hashes(dataset) for kind, dataset in results["datasets"].items()}
+    before = {kind: _hashes(dataset) for kind, dataset in earlier["datasets"].items()}
+    if earlier["settings"] != results["settings"] or (before | scenes) != (scenes | before):
+        return {**results, "replaced": True}
+    kept = [
+        name
+        for name, described in earlier["experiments"].items()
+        if name not in results["experiments"]
+        and all((out / f"{picture['name']}.png").is_file() for picture in described["pictures"])
+    ]
+    for part in ("experiments", "tables", "curves"):
+        both = {name: earlier[part][name] for name in kept if name in earlier[part]} | results[part]
+        results[part] = {name: both[name] for name in EXPERIMENTS if name in both}
+    return {
+        **results,
+        "datasets": earlier["datasets"] | results["datasets"],
+        "runs": earlier["runs"] | results["runs"],
+        "replaced": False,
+    }
+
+
+def write(out: Path, results: Results, findings: dict[str, Findings]) -> None:
+    """All files at once; what an earlier run wrote and this one no longer has is removed."""
+    drawn = {p.name: figures.encode(p.draw()) for found in findings.values() for p in found.pictures}
+    files = {f"{name}.{end}": content for name, both in drawn.items() for end, content in both.items()}
+    files |= {f"{name}.csv": _csv(found) for name, found in findings.items() if found.rows}
+    pictures = [picture["name"] for described in results["experiments"].values() for picture in described["pictures"]]
+    pngs = {name: drawn[name]["png"] if name in drawn else read_bytes(out / f"{name}.png") for name in pictures}
+    files["report.md"] = report.markdown(results).encode()
+    files["report.html"] = report.html(results, pngs).encode()
+    files["results.json"] = (to_json(results) + "\n").encode()
+    kept = {f"{name}.{end}" for name in pictures for end in ("png", "svg")} | {f"{n}.csv" for n in results["tables"]}
+    outputs.write(out, files, keep=kept)
+
+
+def _earlier(out: Path) -> Results | None:
+    """An earlier run's results.json; `outputs.refuse_foreign` has seen that it is ours, unchanged."""
+    try:
+        found: Results = json.loads(read_bytes(out / "results.json"))
+    except InputError:
+        return None
+    return found if found["format"] == FORMAT else None
+
+
+def _hashes(dataset: dict[str, Any]) -> dict[str, str]:
+    return {scene["name"]: scene["sha256"] for scene in dataset["scenes"]}
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "label": dataset.kind.label,
+        "scenes": [{**asdict(entry), "folder": str(entry.folder)} for entry in dataset.entries],
+        "of": dataset.kind.scenes,
+        "folds": dataset.folds,
+        "skipped": dataset.skipped,
+    }
+
+
+def _described(name: str, found: Findings, plan: Plan) -> dict[str, Any]:
+    """All that the report says of an experiment besides its numbers."""
+    experiment = module(name)
+    return {
+        "title": experiment.TITLE,
+        "paper": experiment.PAPER,
+        "columns": [asdict(column) for column in found.columns],
+        "claims": [asdict(judged(claim, plan)) for claim in found.claims],
+        "pictures": [{"name": picture.name, "caption": picture.caption} for picture in found.pictures],
+        "notes": found.notes,
+    }
+
+
+def judged(claim: Claim, plan: Plan) -> Claim:
+    """What is about the end of runs cannot be judged where they were cut short."""
+    if not plan.quick:
+        return claim
+    text = f"after {plan.solves} solves: {claim.measured}"
+    return replace(claim, supported=None, measured=text) if claim.needs_end else replace(claim, measured=text)
+
+
+def _missing(name: str, found: Findings, jobs: list[Job], done: Report) -> dict[str, str]:
+    """What an experiment had to do without, by the key of the job."""
+    failed = {job.key: f"{job.label}: {done.failures[job.key]}" for job in jobs if job.key in done.failures}
+    why = " ".join(found.notes) or "none of its scenes has all its jobs done."
+    return failed if found.rows else {**failed, name: f"{name}: {why}"}
+
+
+def _run(job: Job, done: Report) -> dict[str, Any]:
+    """A job in results.json: what was asked, every number, and the versions if it was computed with others."""
+    outcome = done[job]
+    found = {"label": job.label, **job.identity, "failed": done.failures.get(job.key)}
+    if outcome is not None:
+        other = {} if outcome.versions == versions() else {"versions": outcome.versions}
+        found |= {**outcome.record, "job_seconds": outcome.seconds, **other}
+    return found
+
+
+def _csv(found: Findings) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["key", *(column.heading for column in found.columns)])
+    for key, row in found.rows.items():
+        values = [column.value(row) for column in found.columns]
+        writer.writerow([key, *(" ".join(map(str, v)) if isinstance(v, list) else v for v in values)])
+    return text.getvalue().encode()

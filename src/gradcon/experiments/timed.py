@@ -1,0 +1,31 @@
+"""The job of the comparison with other tools: one method on one scene, with its time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from gradcon.estimate import Options, minimise
+from gradcon.experiments.peer_methods import PEERS, run_peer
+from gradcon.io import open_scene
+from gradcon.jobs import Outcome
+from gradcon.metrics import evaluate
+
+
+def timed(
+    name: str, tuned: bool, disparity_range: tuple[float, float], options: dict[str, Any], engine: str, folder: str
+) -> Outcome:
+    """A peer, or for any other name ours with `options`; seconds of the disparity map alone."""
+    scene = open_scene(folder, views="cross")
+    truth, scene.ground_truth = scene.ground_truth, None  # or every solve would be compared with it
+    assert truth is not None
+    low, high = disparity_range
+    if name not in PEERS:
+        minimise(scene, Options(solves=1), engine=engine)  # loads what is compiled
+    start = time.perf_counter()
+    if name in PEERS:
+        disparity = run_peer(scene, name, tuned, (low, high))
+    else:
+        disparity = minimise(scene, Options(**options), engine=engine).disparity()
+    seconds = time.perf_counter() - start
+    return Outcome({"metrics": evaluate(disparity, truth), "seconds": seconds})
