@@ -216,16 +216,20 @@ def _reproduce(
     if names == []:
         raise InputError("only: names no experiment; leave it out for all of them.")
     _refuse_unwritable(out, files=())
-    found = reproduce(
-        out,
-        hci=hci,
-        middlebury=middlebury,
-        only=names or [],
-        quick=quick,
-        engine=engine,
-        workers=workers,
-        progress=True,
-    )
+    try:
+        found = reproduce(
+            out,
+            hci=hci,
+            middlebury=middlebury,
+            only=names or [],
+            quick=quick,
+            engine=engine,
+            workers=workers,
+            progress=True,
+        )
+    except KeyboardInterrupt:
+        print("reproduce: stopped; finished jobs are kept, run it again to continue", file=sys.stderr)
+        raise
     if found["replaced"]:
         print(f"{out}: held a run with other settings or scenes; its report is replaced", file=sys.stderr)
     for text in found["left_out"]:
