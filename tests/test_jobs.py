@@ -157,26 +157,24 @@ def finished(folder: Path) -> list[Path]:
     return list((folder / "jobs").glob("[0-9a-f]*.json"))
 
 
+def status(pid: int | str) -> list[str]:
+    """State, parent and so on of a process; nothing if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
 def children(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-eo", "pid,ppid"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    pairs = [tuple(map(int, line.split())) for line in found.splitlines()[1:]]
-    return [child for child, parent in pairs if parent == pid]
+    processes = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    return [int(name) for name in processes if status(name)[1:2] == [str(pid)]]
 
 
 def gone(pids: list[int], seconds: float = 10) -> bool:
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not any(Path(f"/proc/{pid}/cmdline").exists() and _alive(pid) for pid in pids):
-            return True
+    while any(status(pid)[:1] not in ([], ["Z"]) for pid in pids) and time.monotonic() < until:
         time.sleep(0.05)
-    return False
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
+    return all(status(pid)[:1] in ([], ["Z"]) for pid in pids)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
