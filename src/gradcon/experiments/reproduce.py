@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,7 +70,12 @@ def reproduce(
     outputs.refuse_foreign(out, [f"{name}.csv" for name in modules])
     outputs.refuse_foreign(out, [f"{p}.{end}" for m in modules.values() for p in m.PICTURES for end in ("png", "svg")])
     needed = {experiment.NEEDS for experiment in modules.values()}
-    datasets = {kind: find(folder, kind) for kind, folder in folders.items() if kind in needed}
+    datasets = {}
+    for kind, folder in folders.items():
+        if kind in needed:
+            if progress:
+                print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
+            datasets[kind] = find(folder, kind)
     plan = Plan(
         engine="cpu" if engine == "auto" else engine,
         alphas=QUICK_ALPHAS if quick else ALPHAS,
