@@ -73,7 +73,7 @@ def reproduce(
     datasets = {}
     for kind, folder in folders.items():
         if kind in needed:
-            if progress:
+            if progress and folder.is_dir():
                 print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
             datasets[kind] = find(folder, kind)
     plan = Plan(
