@@ -307,3 +307,5 @@ def test_runs_cut_short_judge_nothing_about_their_end() -> None:
     assert [judged(claim, quick).supported for claim in claims] == [None, True]
     assert all(judged(claim, quick).measured.startswith("after 40 solves: ") for claim in claims)
     assert [judged(claim, replace(quick, quick=False)) for claim in claims] == claims
+    spectrum = Claim("It grows.", True, "it does.", of_runs=False)
+    assert judged(spectrum, quick) == spectrum

@@ -56,6 +56,7 @@ class Claim:
     supported: bool | None  # None: these results cannot tell
     measured: str
     needs_end: bool = False  # about how runs end: cannot be judged where they were cut short
+    of_runs: bool = True  # or of something that has no solves
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def _described(name: str, found: Findings, plan: Plan) -> dict[str, Any]:
 
 def judged(claim: Claim, plan: Plan) -> Claim:
     """What is about the end of runs cannot be judged where they were cut short."""
-    if not plan.quick:
+    if not (plan.quick and claim.of_runs):
         return claim
     text = f"after {plan.solves} solves: {claim.measured}"
     return replace(claim, supported=None, measured=text) if claim.needs_end else replace(claim, measured=text)

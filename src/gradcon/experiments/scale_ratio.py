@@ -75,6 +75,7 @@ def conclude(context: Context, report: Report) -> Findings:
                 all(grows.values()),
                 f"the ratio of the expected powers grows with sigma for {sum(grows.values())} of {len(grows)} spectra; "
                 f"at sigma = {last}: {values}. Simulation and spectra agree within {100 * apart:.1f} %.",
+                of_runs=False,
             )
         ],
         pictures=[
