@@ -134,12 +134,15 @@ def test_workers_share_the_cores(tmp_path: Path) -> None:
 
 
 SCRIPT = """
+import signal
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import test_jobs
 from gradcon.jobs import Store, run
 if __name__ == "__main__":
+    # A shell that started the tests in the background has them ignore SIGINT; this must not inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[2])
     run(test_jobs.squares(folder / "marks", 12, 0.15), Store(folder / "jobs"), workers=2)
     print("done")
