@@ -101,7 +101,7 @@ def ratios(exponent: float, sigmas: list[float], pixels: int, samples: int) -> O
     lowpass = {f"{sigma:.3f}": np.exp(-(sigma**2) * w2 / 2) for sigma in sigmas}
     return Outcome(
         {
-            "ratio": {name: _expected(power, G) for name, G in lowpass.items()},
+            "ratio": _expected(power, lowpass),
             "simulated": _simulated(power, lowpass, samples),
         }
     )
@@ -123,12 +123,15 @@ def _cell_means(kx: Floats, ky: Floats, step: float, exponent: float) -> Floats:
     return np.asarray(fine.mean(axis=1))
 
 
-def _expected(power: Floats, G: Floats) -> float:
+def _expected(power: Floats, lowpass: dict[str, Floats]) -> dict[str, float]:
     R = np.fft.fft2(power).real  # R(0) = P = 1
     R2 = np.fft.ifft2(R**2).real  # spectrum of R^2
-    JA = 1 + 2 * (R2 * G**2).sum()
-    JB = (power * G**2).sum() + 2 * (power * G).sum() ** 2
-    return float(JA / JB)
+    found = {}
+    for name, G in lowpass.items():
+        JA = 1 + 2 * (R2 * G**2).sum()
+        JB = (power * G**2).sum() + 2 * (power * G).sum() ** 2
+        found[name] = float(JA / JB)
+    return found
 
 
 def _simulated(power: Floats, lowpass: dict[str, Floats], samples: int) -> dict[str, float]:

@@ -84,6 +84,7 @@ def sha256_of(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
+@cache
 def sha256_of_source(*modules: ModuleType | str) -> str:
     """Of the source of modules: a part of `inputs`, where the outcome depends on more code than the model's."""
     return sha256_of(
