@@ -6,12 +6,23 @@
 >>> result.save("out")                                              # doctest: +SKIP
 """
 
-from gradcon.errors import InputError
-from gradcon.estimate import Options, estimate
+from gradcon.errors import DeviceError, InputError
+from gradcon.estimate import Options, estimate, estimate_many
 from gradcon.io import open_scene
 from gradcon.metrics import evaluate
 from gradcon.result import Result, Solve
 from gradcon.scene import Scene
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Options", "Result", "Scene", "Solve", "estimate", "evaluate", "open_scene"]
+__all__ = [
+    "DeviceError",
+    "InputError",
+    "Options",
+    "Result",
+    "Scene",
+    "Solve",
+    "estimate",
+    "estimate_many",
+    "evaluate",
+    "open_scene",
+]

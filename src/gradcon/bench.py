@@ -15,8 +15,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +112,8 @@ def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Figures:
 def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) -> dict[str, Figures]:
     """By engine: medians over solves of gcm's first stage, all from the same disparity, the engines taking turns."""
     stage = schedules.build("gcm", scene.baselines, Options.alpha, scales)[0]
-    cpu = engines.create("cpu", scene, Options.epsilon)
-    machines = {name: cpu if name == "cpu" else engines.create(name, scene, Options.epsilon) for name in names}
+    cpu = engines.create("cpu", scene, Options())
+    machines = {name: cpu if name == "cpu" else engines.create(name, scene, Options()) for name in names}
     w = cpu.upload(np.zeros(scene.shape))
     for k in range(WARM_UP):
         w, *_ = _timed_solve(cpu, w, stage, reweight=k > 0)
@@ -134,18 +134,19 @@ def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) ->
 
 
 def _timed_solve(machine: engines.Engine, w: Any, stage: schedules.Stage, reweight: bool) -> tuple[Any, Any, int]:
-    """The disparity after one solve, the seconds of its stages, and the inner iterations."""
-    times = [time.perf_counter()]
+    """The disparity after one solve, the seconds of its stages on the engine's clock, and the inner iterations."""
+    marks = [machine.mark()]
     warped = machine.warp(w, stage)
-    times.append(time.perf_counter())
+    marks.append(machine.mark())
     term = machine.data_term(w, warped, stage, reweight)
-    times.append(time.perf_counter())
-    dw, iterations = machine.solve(w, term, stage.alpha, reweight)
-    times.append(time.perf_counter())
-    before, (w, _) = w, machine.update(w, dw, stage.limit)
-    machine.change(before, w)
-    times.append(time.perf_counter())
-    return w, np.diff(times).tolist(), int(iterations)
+    marks.append(machine.mark())
+    dw = machine.solve(w, term, stage.alpha, reweight)
+    marks.append(machine.mark())
+    after = machine.update(w, dw, stage.limit)
+    report = machine.report(w, after)
+    marks.append(machine.mark())
+    machine.wait()
+    return after, [machine.elapsed(*pair) for pair in pairwise(marks)], report.inner_iterations
 
 
 def make_scene(size: int, on_cross: int, off_cross: int) -> Scene:

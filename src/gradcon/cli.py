@@ -20,8 +20,8 @@ import typer
 
 from gradcon import __version__, engines, estimate, evaluate, open_scene
 from gradcon.errors import InputError
-from gradcon.estimate import Options
 from gradcon.messages import RESULT_FILES, describe, metrics_table, warn
+from gradcon.options import Options
 
 # Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

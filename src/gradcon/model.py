@@ -21,6 +21,7 @@ SIGMA_C = 2.0 / 3.0  # of the local variance of w
 IRLS_FLOOR = np.float32(1e-7)  # keeps both L1 norms differentiable at 0
 TRUNCATE = 4.0  # Gaussians are cut at so many sigma
 MEDIAN_SIZE = 5
+CONFIDENCE_SIGMA = 2.0  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
 SECTORS = 8
 
 # In float32 so that compiled float32 code stays in float32; float64 code loses nothing, they are exact.
@@ -127,6 +128,11 @@ def information(g, N2):
 def deviation(total_information, prior):
     """Predicted standard deviation of the disparity; `prior` is the deviation where the data says nothing."""
     return ONE / np.sqrt(total_information + ONE / (prior * prior))
+
+
+def prior_deviation(lowest: float, highest: float) -> float:
+    """Where the data says nothing, the disparity may be anything that the scene holds, or a pixel off."""
+    return max(float(highest) - float(lowest), 1.0)
 
 
 def step_limit(q_max: int, longest_baseline: float) -> float:

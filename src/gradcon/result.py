@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gradcon.scene import Scene
 
 DISPARITY_UNIT = "pixels per unit baseline"
 DISPARITY_SIGN = "positive is nearer"
@@ -38,7 +40,8 @@ class Result:
     disparity : (height, width) float32
         Pixels per unit baseline; positive is nearer.
     confidence : (height, width) float32
-        Predicted standard deviation of `disparity`, in the same unit: small is good.
+        Predicted standard deviation of `disparity`, in the same unit: small is good.  Both maps are CuPy arrays
+        where `estimate` was asked to leave them on the GPU.
     history : list of Solve
         One row a solve.
     stopped : str
@@ -46,15 +49,19 @@ class Result:
     parameters : dict
         Every option in force, the defaults resolved.
     source : dict
-        Name, reference, number of views, size and SHA-256 of the input.
+        Name, reference, views and size of the input.
     engine : str
         Which engine ran.
+    engine_note : str
+        On which GPU, or why on none where the choice was `auto`'s; else empty.
     seconds : dict
         Wall time in all (`total`) and by stage.
     metrics : dict or None
         What `gradcon.evaluate` says, where the scene has ground truth.
     warnings : list of str
         What the user should look at.
+    scene : Scene
+        What was estimated.
     """
 
     disparity: NDArray[np.float32]
@@ -64,9 +71,11 @@ class Result:
     parameters: dict[str, Any]
     source: dict[str, Any]
     engine: str
+    engine_note: str
     seconds: dict[str, float]
     metrics: dict[str, float] | None
     warnings: list[str]
+    scene: Scene = field(repr=False, compare=False)
 
     def save(self, folder: str | Path) -> Path:
         """Write disparity.pfm, disparity.png, confidence.pfm and result.json into `folder`; return it."""
@@ -80,7 +89,7 @@ class Result:
 
         return {
             "format": "gradcon-result-1",
-            "source": self.source,
+            "source": {**self.source, "sha256": self.scene.fingerprint()},
             "disparity": {
                 "unit": DISPARITY_UNIT,
                 "sign": DISPARITY_SIGN,
@@ -91,6 +100,7 @@ class Result:
             "confidence": {"meaning": "predicted standard deviation of the disparity", "unit": DISPARITY_UNIT},
             "parameters": self.parameters,
             "engine": self.engine,
+            "engine_note": self.engine_note,
             "stopped": self.stopped,
             "warnings": self.warnings,
             "metrics": self.metrics,

@@ -8,6 +8,7 @@ unit of the baselines as they were given.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon import geometry
+from gradcon.arrays import as_array, module_of, on_device, to_device, to_host
 from gradcon.errors import InputError
 
-Image = NDArray[np.float32]
-LUMA_REC601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+Image = NDArray[np.float32]  # or CuPy's array of the same kind
+LUMA_REC601 = (0.299, 0.587, 0.114)
 Views = str | int
 
 
@@ -31,7 +33,8 @@ class Scene:
     reference : array, (height, width) or (height, width, 3)
         Integers are scaled by their type's range to [0, 1]; floats are taken as they are (see `to_unit_range`).
     targets : sequence of arrays of the reference's size
-        The other views.
+        The other views.  Views may be in a GPU's memory (CuPy arrays, or anything with `__cuda_array_interface__` or
+        DLPack); then all of them are put there.
     baselines : (T, 2) array of (B_x, B_y), optional
         One row a target: the reference pixel (x, y) of disparity w is seen at (x + B_x w, y + B_y w).
     transforms : pair of arrays (M, m), (T, 3, 3) and (T, 3), optional
@@ -72,9 +75,10 @@ class Scene:
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
 
-        views = [
-            to_luma(image, who) for image, who in zip([reference, *targets], [reference_name, *names], strict=True)
-        ]
+        given = [reference, *targets]
+        if any(on_device(image) for image in given):
+            given = [to_device(image) for image in given]
+        views = [to_luma(image, who) for image, who in zip(given, [reference_name, *names], strict=True)]
         self.shape = _common_shape(views, [reference_name, *names])
         views = to_unit_range(views)
         M, m = _checked_transforms(baselines, transforms, len(targets), name)
@@ -83,10 +87,10 @@ class Scene:
 
         order = _canonical_order(M, m, B)
         self.reference: Image = views[0]
-        self.targets: Image = np.stack([views[1 + k] for k in order])
+        self.targets: Image = module_of(views[0]).stack([views[1 + k] for k in order])
         self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.target_names = [names[k] for k in order]
-        self.colour: NDArray[Any] = np.asarray(reference)  # as it was given, for pictures
+        self._given = reference
         self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
@@ -103,7 +107,7 @@ class Scene:
         Row index v grows downwards and column index u to the right, as the cameras stand.  `reference` is the (v, u)
         of the reference view, by default the middle of the grid.
         """
-        array = np.asarray(views)
+        array = as_array(views)
         if array.ndim not in (4, 5):
             raise InputError(f"{name}: a light field is array[v, u, y, x] or array[v, u, y, x, c], not {array.shape}.")
         rows, columns = array.shape[:2]
@@ -168,8 +172,28 @@ class Scene:
             target_names=self.target_names,
             metadata=self.metadata,
         )
-        scene.colour = self.colour
+        scene._given = self._given
         return scene
+
+    def to_host(self) -> Scene:
+        """The same scene with its views in the host's memory."""
+        return self._moved(to_host)
+
+    def to_device(self) -> Scene:
+        """The same scene with its views in the GPU's memory."""
+        return self._moved(to_device)
+
+    def _moved(self, move: Any) -> Scene:
+        if module_of(self.reference) is module_of(moved := move(self.reference)):
+            return self
+        scene = copy.copy(self)
+        scene.reference, scene.targets = moved, move(self.targets)
+        return scene
+
+    @property
+    def colour(self) -> NDArray[Any]:
+        """The reference as it was given, for pictures."""
+        return to_host(self._given)
 
     @property
     def unit(self) -> float:
@@ -179,9 +203,9 @@ class Scene:
     def fingerprint(self) -> str:
         """SHA-256 of the pixels and the geometry: what the estimate depends on."""
         digest = hashlib.sha256()
-        for array in (self.reference, self.targets, self.M, self.m):
+        for array in (to_host(self.reference), to_host(self.targets), self.M, self.m):
             digest.update(str(array.shape).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(np.ascontiguousarray(array))
         return digest.hexdigest()
 
     def __repr__(self) -> str:
@@ -219,7 +243,8 @@ def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
 
 def to_luma(image: ArrayLike, name: str = "image") -> Image:
     """Rec. 601 luma, not rounded; integers become [0, 1] by their type's range."""
-    array = np.asarray(image)
+    array = as_array(image)
+    xp = module_of(array)
     if array.ndim == 3 and array.shape[2] in (1, 2):
         array = array[..., 0]
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
@@ -231,15 +256,17 @@ def to_luma(image: ArrayLike, name: str = "image") -> Image:
     else:
         raise InputError(f"{name}: pixels are {array.dtype}; use integers or real floats.")
     values = array.astype(np.float32) * np.float32(scale)
-    if not np.isfinite(values).all():
-        bad = int(np.count_nonzero(~np.isfinite(values)))
+    if not xp.isfinite(values).all():
+        bad = int(xp.count_nonzero(~xp.isfinite(values)))
         raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
-    return np.ascontiguousarray(values[..., :3] @ LUMA_REC601 if values.ndim == 3 else values)
+    if values.ndim == 3:
+        values = sum(np.float32(share) * values[..., k] for k, share in enumerate(LUMA_REC601))
+    return xp.ascontiguousarray(values)
 
 
 def to_unit_range(views: list[Image]) -> list[Image]:
     """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
-    largest = max(float(np.abs(view).max()) for view in views)
+    largest = max(float(abs(view).max()) for view in views)
     return views if largest <= 1.0 + 1e-5 else [view / np.float32(largest) for view in views]
 
 
@@ -310,7 +337,7 @@ def _canonical_order(M: geometry.Floats, m: geometry.Floats, B: geometry.Floats)
 def _checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
     if truth is None:
         return None
-    array = np.asarray(truth, dtype=np.float32)
+    array = np.asarray(to_host(truth), dtype=np.float32)
     if array.shape != shape:
         raise InputError(f"{name}: ground truth is {array.shape} but the views are {shape}; use the matching file.")
     return np.where(np.isfinite(array), array, np.float32(np.nan))

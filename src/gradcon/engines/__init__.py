@@ -2,28 +2,38 @@
 
 An engine holds a scene, in baselines normalised so that the shortest is 1, and offers
 
-    upload, download   disparities between the host and the engine's own arrays
+    upload, download   disparities between the host and the engine's own arrays; `visible` leaves them where they are
     warp               the stage's targets as the reference would see them
     data_term          linearise, weigh: the diagonal and right-hand side of the data term
     solve              the regularised linear system for dw
-    update             limit the step, add it, filter by the median; and the share of pixels that met the limit
-    change             mean and largest difference of two disparity maps
+    update             limit the step, add it, filter by the median
+    report             what these four have done
+    change             mean difference of two disparity maps
     deviation          the predicted standard deviation of a disparity map
+    warped_images      what `warp` made, on the host
+    another            an engine of the same kind, for another scene
+    mark, elapsed      a clock of its own
 
-`gradcon.estimate` owns the loop over them.
+`gradcon.minimise` owns the loop over them.  An engine may work on while the loop goes ahead: `report`, `change`,
+`download` and `wait` wait for it.
 """
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 
 if TYPE_CHECKING:
+    from gradcon.options import Options
     from gradcon.scene import Scene
     from gradcon.schedules import Stage
 
-ENGINES = ("auto", "cpu", "reference")
+ENGINES = ("auto", "cuda", "cpu", "reference")
 
 
 class DataTerm(NamedTuple):
@@ -33,29 +43,103 @@ class DataTerm(NamedTuple):
     rhs: Any
 
 
+class Report(NamedTuple):
+    """What a solve did; disparities in pixels of the nearest view."""
+
+    inner_iterations: int
+    clipped: float  # share of pixels whose step met the limit
+    step_mean: float  # mean and largest |change of disparity|, after limit and median
+    step_max: float
+    rmse: float | None  # against the ground truth, in pixels per unit baseline
+
+
+class OnHost:
+    """What engines on the host have in common: their arrays are NumPy's, and a call returns when its work is done."""
+
+    note = ""
+
+    def download(self, w: Any) -> Any:
+        return w
+
+    def visible(self, w: Any) -> Any:
+        return w
+
+    def wait(self) -> None:
+        pass
+
+    def mark(self) -> float:
+        return time.perf_counter()
+
+    def elapsed(self, start: float, end: float) -> float:
+        return end - start
+
+
 class Engine(Protocol):
     """What the loop needs of an engine."""
 
     name: str
+    note: str  # on which GPU, or why on none
 
     def upload(self, w: Any) -> Any: ...
     def download(self, w: Any) -> Any: ...
     def warp(self, w: Any, stage: Stage) -> Any: ...
     def data_term(self, w: Any, warped: Any, stage: Stage, reweight: bool) -> DataTerm: ...
-    def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> tuple[Any, int]: ...
-    def update(self, w: Any, dw: Any, limit: float) -> tuple[Any, float]: ...
-    def change(self, before: Any, after: Any) -> tuple[float, float]: ...
-    def deviation(self, w: Any, stage: Stage, prior: float) -> Any: ...
+    def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> Any: ...
+    def update(self, w: Any, dw: Any, limit: float) -> Any: ...
+    def report(self, before: Any, after: Any) -> Report: ...
+    def change(self, before: Any, after: Any) -> float: ...
+    def deviation(self, w: Any, stage: Stage) -> Any: ...
+    def visible(self, w: Any) -> Any: ...
+    def warped_images(self, w: Any, stage: Stage) -> Any: ...
+    def another(self, scene: Scene, epsilon: float) -> Engine: ...
+    def wait(self) -> None: ...
+    def mark(self) -> Any: ...
+    def elapsed(self, start: Any, end: Any) -> float: ...
 
 
-def create(name: str, scene: Scene, epsilon: float) -> Engine:
-    """The engine called `name` on a scene; `auto` takes the fastest that this machine can run."""
+def known_truth(scene: Scene) -> NDArray[np.float32] | None:
+    """The scene's ground truth, if it is known anywhere."""
+    truth = scene.ground_truth
+    return truth if truth is not None and np.isfinite(truth).any() else None
+
+
+def create(name: str, scene: Scene, options: Options, after: Engine | None = None) -> Engine:
+    """The engine called `name` on a scene; `auto` takes the GPU if it can be used for it, else the CPU.
+
+    `after` is an engine whose work is done, and whose memory the new one may take.
+    """
+    if name not in ENGINES:
+        raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
     if name == "reference":
         from gradcon.engines.reference import ReferenceEngine
 
-        return ReferenceEngine(scene, epsilon)
-    if name in ("auto", "cpu"):
-        from gradcon.engines.cpu import CpuEngine
+        return ReferenceEngine(scene, options.epsilon)
+    if name != "cpu":
+        reason = _without_gpu(scene, options)
+        if not reason:
+            from gradcon.engines.cuda import CudaEngine
 
-        return CpuEngine(scene, epsilon)
-    raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
+            return CudaEngine(scene, options.epsilon, buffers=getattr(after, "buffers", None))
+        if name == "cuda":
+            raise InputError(f"engine: cuda cannot be used: {reason}; use the engine cpu, or auto.")
+    from gradcon.engines.cpu import CpuEngine
+
+    machine = CpuEngine(scene, options.epsilon)
+    machine.note = f"no GPU: {reason}" if name == "auto" else ""
+    return machine
+
+
+def bring(name: str, scene: Scene) -> Scene:
+    """The scene with its views where the engine will want them, so that `create` need not wait for it."""
+    if name in ("cpu", "reference") or _without_gpu():
+        return scene
+    from gradcon.engines.cuda_device import transfer
+
+    return transfer(scene)
+
+
+def _without_gpu(scene: Scene | None = None, options: Options | None = None) -> str | None:
+    """Why the GPU cannot be used, for a scene or at all; None if it can."""
+    from gradcon.engines import cuda_device
+
+    return cuda_device.why_not(scene, options)

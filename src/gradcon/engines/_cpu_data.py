@@ -10,7 +10,8 @@ import numpy as np
 
 from gradcon.engines import _cpu_rows as row
 from gradcon.engines._cpu_rows import compiled
-from gradcon.engines._cpu_warp import COLUMN, ROW, coupling_row
+from gradcon.engines._cpu_warp import coupling_row
+from gradcon.engines.views import COLUMN, ROW
 
 TILE_ROWS, TILE_COLUMNS = 4, 512
 

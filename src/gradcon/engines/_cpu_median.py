@@ -1,40 +1,19 @@
 """The 5 x 5 median of the cpu engine, by a network of minima and maxima on whole rows.
 
-A sorting network compares fixed pairs, so each comparison runs over a row of pixels at once.  The network is
-Batcher's odd-even merge sort for 25 values, less every comparison that cannot reach the middle one.
+A sorting network compares fixed pairs, so each comparison runs over a row of pixels at once.
 """
 
 import numpy as np
 
 from gradcon.engines._cpu_rows import compiled, row
+from gradcon.engines.median_network import median_network
 from gradcon.model import MEDIAN_SIZE
 
 COUNT = MEDIAN_SIZE * MEDIAN_SIZE
 COLUMNS = 256  # at a time, so that all 25 rows stay in the first-level cache
 
 
-def median_network(count):
-    """Pairs (i, j), i < j, to be put in order one after the other: the middle of `count` values ends in the middle."""
-    pairs = []
-    p = 1
-    while p < count:  # Batcher's odd-even merge sort (Knuth, volume 3, algorithm 5.2.2M)
-        k = p
-        while k >= 1:
-            for j in range(k % p, count - k, 2 * k):
-                for i in range(min(k, count - j - k)):
-                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
-                        pairs.append((i + j, i + j + k))
-            k //= 2
-        p *= 2
-    needed, kept = {count // 2}, []
-    for i, j in reversed(pairs):
-        if i in needed or j in needed:
-            kept.append((i, j))
-            needed |= {i, j}
-    return np.array(kept[::-1])
-
-
-NETWORK = median_network(COUNT)
+NETWORK = np.array(median_network(COUNT))
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcon.engines._cpu_rows import compiled
 
-DAMPING = np.float32(0.8)
+DAMPING = np.float32(0.9)
 
 
 def levels_of(height, width):

@@ -1,6 +1,7 @@
 """The smoothness term of the cpu engine, and the step from one disparity to the next."""
 
 import numpy as np
+from numba import njit
 
 from gradcon import model
 from gradcon.engines._cpu_rows import compiled
@@ -75,3 +76,19 @@ def change(before, after):
             top = max(top, difference)
         total[y], most[y] = s, top
     return total.sum() / (height * width), most.max()
+
+
+@njit(cache=True, nogil=True)  # not `compiled`: its liberties let the NaN of an unknown pixel into the sum
+def rmse(w, truth, unit):
+    """Root mean squared error of w / unit where the truth is known."""
+    height, width = w.shape
+    squares, known = np.zeros(height), np.zeros(height, np.int64)
+    for y in range(height):
+        s, n = 0.0, 0
+        for x in range(width):
+            error = float(w[y, x]) / unit - float(truth[y, x])
+            if np.isfinite(error):
+                s += error * error
+                n += 1
+        squares[y], known[y] = s, n
+    return np.sqrt(squares.sum() / known.sum())

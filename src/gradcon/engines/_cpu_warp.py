@@ -8,8 +8,8 @@ import numpy as np
 
 from gradcon import geometry, model
 from gradcon.engines._cpu_rows import compiled, row
+from gradcon.engines.views import COLUMN, PLANAR, ROW
 
-ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixel: B_x w, B_y w, B w, (M, m)
 MARGIN = 2
 
 cubic = compiled(model.cubic)
@@ -25,15 +25,12 @@ def split(position):
 
 
 @compiled
-def at(x):
-    """A pixel's index as a position; through int32, which vector instructions convert."""
-    return np.float32(np.int32(x))
+def inside(i, shift, n):
+    """Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
 
-
-@compiled
-def inside(position, n):
-    """Whether 0 <= position <= n - 1."""
-    return (position >= np.float32(0)) & (position <= np.float32(n - 1))
+    Indices go through int32, which vector instructions convert.
+    """
+    return (shift >= np.float32(np.int32(-i))) & (shift <= np.float32(np.int32(n - 1 - i)))
 
 
 @compiled
@@ -53,7 +50,7 @@ def warp_row_view(target, reference, w, y, b, out):
         whole, f = split(shift)
         j = clamp(x + whole, width)
         a0, a1, a2, a3 = cubic(f)
-        seen = inside(at(x) + shift, width)
+        seen = inside(x, shift, width)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
@@ -69,7 +66,7 @@ def warp_column_view(target, reference, w, y, b, height, out):
         whole, f = split(shift)
         j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
         a0, a1, a2, a3 = cubic(f)
-        seen = inside(at(y) + shift, height)
+        seen = inside(y, shift, height)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
@@ -94,7 +91,7 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
     width = out.size
     for x in range(width):
         shift_x, shift_y = bx * w[x], by * w[x]
-        if inside(at(x) + shift_x, width) & inside(at(y) + shift_y, height):
+        if inside(x, shift_x, width) & inside(y, shift_y, height):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
             out[x] = sample(target, y + whole_y, fv, x + whole_x, fu)
@@ -126,14 +123,13 @@ def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
     line = w[y, x0 : x0 + n]
     if kind == ROW:
         for x in range(n):
-            S[cx, x] = bx * np.float32(inside(at(x0 + x) + bx * line[x], width))
+            S[cx, x] = bx * np.float32(inside(x0 + x, bx * line[x], width))
     elif kind == COLUMN:
         for x in range(n):
-            S[cy, x] = by * np.float32(inside(at(y) + by * line[x], height))
+            S[cy, x] = by * np.float32(inside(y, by * line[x], height))
     elif kind == PLANAR:
         for x in range(n):
-            u, v = at(x0 + x) + bx * line[x], at(y) + by * line[x]
-            seen = np.float32(inside(u, width) & inside(v, height))
+            seen = np.float32(inside(x0 + x, bx * line[x], width) & inside(y, by * line[x], height))
             S[cx, x] = bx * seen
             S[cy, x] = by * seen
     else:

@@ -15,15 +15,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon import geometry, model
-from gradcon.engines import DataTerm
+from gradcon import model
+from gradcon.arrays import to_host
+from gradcon.engines import DataTerm, OnHost, Report, known_truth
 from gradcon.engines import _cpu_data as data
 from gradcon.engines import _cpu_filters as filters
 from gradcon.engines import _cpu_multigrid as multigrid
 from gradcon.engines import _cpu_smoothness as smoothness
 from gradcon.engines._cpu_median import NETWORK, median_filter
 from gradcon.engines._cpu_rows import one_sided
-from gradcon.engines._cpu_warp import COLUMN, GENERAL, MARGIN, PLANAR, ROW, warp_views
+from gradcon.engines._cpu_warp import MARGIN, warp_views
+from gradcon.engines.views import kind_of, rings_and_sectors
 from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
 
@@ -32,29 +34,29 @@ INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm; a tighte
 INNER_MOST = 100
 
 
-class CpuEngine:
+class CpuEngine(OnHost):
     """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1."""
 
     name = "cpu"
 
     def __init__(self, scene: Scene, epsilon: float) -> None:
+        scene = scene.to_host()
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.reference = scene.reference
         self.targets = np.pad(scene.targets, ((0, 0), (MARGIN, MARGIN), (MARGIN, MARGIN)), mode="edge")
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
-        self.kinds = np.array([_kind(M, m) for M, m in zip(self.M, self.m, strict=True)])
+        self.kinds = np.array([kind_of(M, m) for M, m in zip(self.M, self.m, strict=True)])
+        self.unit, self.truth = scene.unit, known_truth(scene)
+        self.inner_iterations, self.clipped = 0, 0.0  # of the last solve
         self._scales: dict[int, tuple[Field, Field, Field]] = {}
         self._buffers: dict[str, Any] = {}
         self._solver = _Solver(*scene.shape)
         self._threads = ThreadPoolExecutor(numba.get_num_threads(), thread_name_prefix="gradcon")
 
-    def upload(self, w: NDArray[np.floating]) -> Field:
-        return np.ascontiguousarray(w, dtype=np.float32)
-
-    def download(self, w: Field) -> Field:
-        return w
+    def upload(self, w: Any) -> Field:
+        return np.ascontiguousarray(to_host(w), dtype=np.float32)
 
     def warp(self, w: Field, stage: Stage) -> Field:
         """The stage's targets as the reference would see them, (views, height, width)."""
@@ -76,25 +78,41 @@ class CpuEngine:
         )  # fmt: skip
         return DataTerm(diagonal, rhs)
 
-    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> tuple[Field, int]:
-        """dw of (diagonal + alpha L) dw = rhs - alpha L w, and how many iterations it took."""
-        return self._solver.solve(w, term, np.float32(alpha), reweight)
+    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> Field:
+        """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
+        dw, self.inner_iterations = self._solver.solve(w, term, np.float32(alpha), reweight)
+        return dw
 
-    def update(self, w: Field, dw: Field, limit: float) -> tuple[Field, float]:
-        """w + dw with the step limited, then the median filter; and the share of pixels that met the limit."""
+    def update(self, w: Field, dw: Field, limit: float) -> Field:
+        """w + dw with the step limited, then the median filter."""
         stepped, filtered = self._buffer("stepped", self.shape), np.empty_like(w)
-        clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
+        self.clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
         self._deal(median_filter, stepped, NETWORK, filtered)
-        return filtered, clipped
+        return filtered
 
-    def change(self, before: Field, after: Field) -> tuple[float, float]:
-        """Mean and largest |after - before|."""
-        return smoothness.change(before, after)
+    def report(self, before: Field, after: Field) -> Report:
+        """What the last solve did."""
+        step_mean, step_max = smoothness.change(before, after)
+        rmse = None if self.truth is None else smoothness.rmse(after, self.truth, self.unit)
+        return Report(self.inner_iterations, self.clipped, step_mean, step_max, rmse)
 
-    def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
-        """Predicted standard deviation of w, by the model's weights whatever the method's were."""
+    def change(self, before: Field, after: Field) -> float:
+        """Mean |after - before|."""
+        return smoothness.change(before, after)[0]
+
+    def deviation(self, w: Field, stage: Stage) -> Field:
+        """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         _, _, precision = self._weighted(w, self.warp(w, stage), stage, Weighting(), True)
-        return model.deviation(precision, np.float32(prior))
+        single = model.deviation(precision, np.float32(model.prior_deviation(w.min(), w.max())))
+        smooth = np.empty_like(single)
+        self._deal(filters.blur, single, one_sided(model.gaussian(model.CONFIDENCE_SIGMA)), smooth)
+        return smooth
+
+    def warped_images(self, w: Field, stage: Stage) -> Field:
+        return self.warp(w, stage)
+
+    def another(self, scene: Scene, epsilon: float) -> CpuEngine:
+        return CpuEngine(scene, epsilon)
 
     def _weighted(
         self, w: Field, warped: Field, stage: Stage, weighting: Weighting, reweight: bool
@@ -113,7 +131,7 @@ class CpuEngine:
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
         variance = self._buffer("variance", self.shape)
         self._deal(filters.variance, w, one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
-        rings, sectors = _monotony(self.baselines[views])
+        rings, sectors = rings_and_sectors(self.baselines[views])
         stack = self._stack(stage.scales)
         table = data.table_shape(len(sectors), len(views) * len(stage.scales), self.shape[1], stack[3].max() - 1)
         tables = self._buffer("tables", (numba.get_num_threads(), *table))
@@ -177,20 +195,3 @@ class _Solver:
             self.p, self.q, INNER_TOLERANCE, INNER_MOST, self.x,
         )  # fmt: skip
         return self.x[1:-1, 1:-1], iterations
-
-
-def _kind(M: geometry.Floats, m: geometry.Floats) -> int:
-    if not geometry.is_planar(M, m):
-        return GENERAL
-    return ROW if m[1] == 0 else COLUMN if m[0] == 0 else PLANAR
-
-
-def _monotony(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Where rings of equally long baselines begin in the sorted views, and which views each sector holds."""
-    length = np.hypot(*baselines.T)
-    rings = np.flatnonzero(np.diff(length, prepend=-1.0, append=np.inf) > 1e-9)
-    groups = model.sector_groups(baselines)
-    sectors = np.zeros((len(groups), len(length)), bool)
-    for row, group in zip(sectors, groups, strict=True):
-        row[group] = True
-    return rings, sectors

@@ -6,13 +6,16 @@ cached or approximated.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from gradcon import geometry, model
-from gradcon.engines import DataTerm
+from gradcon.arrays import to_host
+from gradcon.engines import DataTerm, Engine, OnHost, Report, known_truth
 from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
 
@@ -21,24 +24,24 @@ Warped = dict[int, tuple[Field, Field, Field]]
 INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
 
 
-class ReferenceEngine:
+class ReferenceEngine(OnHost):
     """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1."""
 
     name = "reference"
 
     def __init__(self, scene: Scene, epsilon: float) -> None:
+        scene = scene.to_host()
         self.epsilon = epsilon
         self.I_r = scene.reference.astype(np.float64)
         self.targets = scene.targets.astype(np.float64)
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
+        self.unit, self.truth = scene.unit, known_truth(scene)
         self.y, self.x = np.indices(scene.shape, dtype=np.float64)
+        self.inner_iterations, self.clipped = 0, 0.0  # of the last solve
 
-    def upload(self, w: NDArray[np.floating]) -> Field:
-        return w.astype(np.float64)
-
-    def download(self, w: Field) -> Field:
-        return w
+    def upload(self, w: Any) -> Field:
+        return to_host(w).astype(np.float64)
 
     def warp(self, w: Field, stage: Stage) -> Warped:
         """Each of the stage's targets as the reference would see it, and its coupling c_t = (cx, cy)."""
@@ -122,38 +125,51 @@ class ReferenceEngine:
             rhs -= W[key] * R * g * dI
         return DataTerm(diagonal, rhs)
 
-    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> tuple[Field, int]:
-        """dw of (diagonal + alpha L) dw = rhs - alpha L w, and how many iterations it took."""
+    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> Field:
+        """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
         L = smoothness_operator(w, reweight)
         A = sparse.diags(term.diagonal.ravel()) + alpha * L
         b = term.rhs.ravel() - alpha * (L @ w.ravel())
         diagonal = A.diagonal()
         jacobi = sparse.diags(1.0 / np.where(diagonal > 0, diagonal, 1.0))
-        iterations = 0
+        self.inner_iterations = 0
 
         def count(_: Field) -> None:
-            nonlocal iterations
-            iterations += 1
+            self.inner_iterations += 1
 
         dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
-        return dw.reshape(w.shape), iterations
+        return dw.reshape(w.shape)
 
-    def update(self, w: Field, dw: Field, limit: float) -> tuple[Field, float]:
-        """w + dw with the step limited, then the median filter; and the share of pixels that met the limit."""
-        limited = np.clip(dw, -limit, limit)
-        filtered = ndimage.median_filter(w + limited, size=model.MEDIAN_SIZE, mode="reflect")
-        return filtered, float(np.mean(np.abs(dw) > limit))
+    def update(self, w: Field, dw: Field, limit: float) -> Field:
+        """w + dw with the step limited, then the median filter."""
+        self.clipped = float(np.mean(np.abs(dw) > limit))
+        return ndimage.median_filter(w + np.clip(dw, -limit, limit), size=model.MEDIAN_SIZE, mode="reflect")
 
-    def change(self, before: Field, after: Field) -> tuple[float, float]:
-        """Mean and largest |after - before|."""
-        difference = np.abs(after - before)
-        return float(difference.mean()), float(difference.max())
+    def report(self, before: Field, after: Field) -> Report:
+        """What the last solve did."""
+        step, rmse = np.abs(after - before), None
+        if self.truth is not None:
+            rmse = float(np.sqrt(np.nanmean((after / self.unit - self.truth) ** 2)))
+        return Report(self.inner_iterations, self.clipped, float(step.mean()), float(step.max()), rmse)
 
-    def deviation(self, w: Field, stage: Stage, prior: float) -> Field:
-        """Predicted standard deviation of w, by the model's weights whatever the method's were."""
+    def change(self, before: Field, after: Field) -> float:
+        """Mean |after - before|."""
+        return float(np.abs(after - before).mean())
+
+    def deviation(self, w: Field, stage: Stage) -> Field:
+        """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
-        return model.deviation(total, prior)
+        return blur(model.deviation(total, model.prior_deviation(w.min(), w.max())), model.CONFIDENCE_SIGMA)
+
+    def warped_images(self, w: Field, stage: Stage) -> Field:
+        return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])
+
+    def another(self, scene: Scene, epsilon: float) -> Engine:
+        """The quick one: what is asked of it is no judgement."""
+        from gradcon.engines.cpu import CpuEngine
+
+        return CpuEngine(scene, epsilon)
 
 
 def smooth(image: Field, q: int) -> Field:

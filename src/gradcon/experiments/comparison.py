@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.estimate import Options
 from gradcon.experiments.changes import Change
 from gradcon.experiments.crossvalidation import Choice, choose, mean_curve, solves_within
 from gradcon.experiments.datasets import Dataset, Entry
 from gradcon.experiments.trial import trial_job
 from gradcon.jobs import Job, Report
+from gradcon.options import Options
 
 Records = dict[tuple[str, str, float], dict[str, Any]]  # by scene, contender and alpha
 

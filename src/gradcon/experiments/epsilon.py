@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcon.estimate import Options
 from gradcon.experiments.comparison import Comparison, Contender
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings
 from gradcon.experiments.methods import GCM
 from gradcon.jobs import Job, Report
+from gradcon.options import Options
 
 TITLE = "Sensitivity to epsilon"
 PAPER = "table of Multi-Scale Results on the sensitivity to epsilon"

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradcon import raycast, synth, textures
-from gradcon.estimate import Options, minimise
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Outcome, Report
 from gradcon.jobs.job import sha256_of_source
 from gradcon.metrics import evaluate
+from gradcon.minimise import minimise
+from gradcon.options import Options
 
 TITLE = "Planar array and turned cameras"
 PAPER = "remark on couplings other than a planar array's"

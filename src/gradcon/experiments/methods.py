@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcon.estimate import Options
 from gradcon.experiments.comparison import Contender
+from gradcon.options import Options
 
 NAIVE = Contender("naive", "Naive", Options("naive", scales=1), paper=0.32609)
 GCM_ONE_SCALE = Contender("gcm", "GCM", Options("gcm", scales=1), paper=0.22723)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.estimate import Options
 from gradcon.experiments import peer_methods, timed
 from gradcon.experiments.datasets import Entry
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
@@ -15,6 +14,7 @@ from gradcon.experiments.peer_methods import PEERS, TUNED_ON, available
 from gradcon.io.results import versions
 from gradcon.jobs import Job, Report
 from gradcon.jobs.job import sha256_of, sha256_of_source
+from gradcon.options import Options
 
 TITLE = "Beside other tools"
 PAPER = "nothing; what a user would try otherwise"

@@ -11,7 +11,6 @@ from typing import Any
 
 from gradcon import engines
 from gradcon.errors import InputError
-from gradcon.estimate import Options
 from gradcon.experiments import EXPERIMENTS, module, outputs
 from gradcon.experiments.comparison import Plan
 from gradcon.experiments.datasets import KINDS, find
@@ -21,6 +20,7 @@ from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Report, Store, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.runner import cores
+from gradcon.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 QUICK_ALPHAS, QUICK_SOLVES = (0.5,), 40

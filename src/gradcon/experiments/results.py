@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.estimate import Options
 from gradcon.experiments import EXPERIMENTS, figures, module, outputs, report
 from gradcon.experiments.comparison import Plan
 from gradcon.experiments.datasets import Dataset
@@ -19,6 +18,7 @@ from gradcon.io.files import read_bytes
 from gradcon.io.results import to_json, versions
 from gradcon.jobs import Job, Report
 from gradcon.jobs.job import model_sha256
+from gradcon.options import Options
 
 FORMAT = "gradcon-reproduction-1"
 

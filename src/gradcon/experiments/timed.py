@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gradcon.estimate import Options, minimise
 from gradcon.experiments.peer_methods import PEERS, run_peer
 from gradcon.io import open_scene
 from gradcon.jobs import Outcome
 from gradcon.metrics import evaluate
+from gradcon.minimise import minimise
+from gradcon.options import Options
 
 
 def timed(

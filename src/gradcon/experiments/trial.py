@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.estimate import Options, minimise
 from gradcon.experiments import changes
 from gradcon.experiments.changes import Change, changed
 from gradcon.experiments.datasets import Entry
@@ -19,6 +18,8 @@ from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
 from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.metrics import evaluate
+from gradcon.minimise import minimise
+from gradcon.options import Options
 from gradcon.result import Solve
 from gradcon.scene import Scene
 

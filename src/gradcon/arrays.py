@@ -1,0 +1,49 @@
+"""Arrays on the host and on a GPU: NumPy's, CuPy's, and whatever else can be seen as one of them without a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DLPACK_CUDA = (2, 13)  # DLPack's numbers for CUDA and CUDA managed memory
+
+
+def on_device(array: Any) -> bool:
+    """Whether an array's values are in a GPU's memory."""
+    if isinstance(array, np.ndarray):
+        return False
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in DLPACK_CUDA
+
+
+def to_device(array: Any) -> Any:
+    """As a CuPy array; without a copy where it is in the GPU's memory already."""
+    import cupy
+
+    if isinstance(array, cupy.ndarray):
+        return array
+    if on_device(array) and not hasattr(array, "__cuda_array_interface__"):
+        return cupy.from_dlpack(array)
+    return cupy.asarray(array)
+
+
+def to_host(array: Any) -> NDArray[Any]:
+    """As a NumPy array; without a copy where it is in the host's memory already."""
+    return np.asarray(to_device(array).get() if on_device(array) else array)
+
+
+def as_array(array: Any) -> Any:
+    """As a NumPy or a CuPy array, wherever its values are."""
+    return to_device(array) if on_device(array) else np.asarray(array)
+
+
+def module_of(array: Any) -> Any:
+    """The module whose functions take the array: numpy, or cupy."""
+    if not on_device(array):
+        return np
+    import cupy
+
+    return cupy

@@ -1,0 +1,327 @@
+"""The engine for a GPU: float32, CUDA C++ kernels (`kernels*.cu`), compiled at first use and cached.
+
+The same operations as `cpu`.  Everything stays on the device: what the loop asks for after a solve is one small
+read.  Images are planes whose rows are filled up to a multiple of 32 pixels.  Every pixel is computed by one thread
+and sums are added in one order, so that two runs give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon import model
+from gradcon.engines import DataTerm, Report, known_truth
+from gradcon.engines.cuda_device import Device, current_device
+from gradcon.engines.cuda_plan import (
+    SCALE,
+    SOLVER_ARRAYS,
+    TILE_ROWS,
+    Filter,
+    Plan,
+    Tiling,
+    fill_scale,
+    make_filter,
+    make_plan,
+    tiling,
+    view_table,
+)
+from gradcon.errors import InputError
+from gradcon.scene import Scene
+from gradcon.schedules import Stage, Weighting
+
+PITCH = 32  # pixels; rows are filled up to a multiple of it
+FILTER_THREADS = 256
+BLOCK = (32, 8)  # of the kernels that work pixel by pixel
+VARIANCE_RADIUS = 3  # as in kernels_pixel.h
+MEASURE_THREADS = 256
+BOTTOM_PIXELS = 64 * 64  # levels of the linear solver up to this size are one block's work
+MOST_LEVELS, BOTTOM_ARRAYS, SOLVER_TILE = 20, 6, 18 * 34  # as in kernels_solve.cu
+INNER_TOLERANCE = 1e-3  # as the cpu engine's
+INNER_MOST = 100
+
+
+class CudaEngine:
+    """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1.
+
+    `buffers` are those of an engine whose work is done: all frames of a video go through one set of them.
+    """
+
+    name = "cuda"
+
+    def __init__(
+        self, scene: Scene, epsilon: float, device: Device | None = None, buffers: dict[str, Any] | None = None
+    ) -> None:
+        self.device = device or current_device()
+        self.buffers: dict[str, Any] = buffers if buffers is not None else {}
+        self.epsilon = np.float32(epsilon)
+        self.shape = scene.shape
+        self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
+        self.unit, self.note = scene.unit, self.device.name
+        self.M, self.m, self.baselines = scene.M, scene.m / scene.unit, scene.baselines / scene.unit
+        self.reference, self.targets = self._planes(scene.reference), self._planes(scene.targets)
+        truth = known_truth(scene)
+        self.truth = None if truth is None else self._planes(truth * np.float32(scene.unit))
+        self.known = 0 if truth is None else int(np.isfinite(truth).sum())
+        self.variance_taps = self.device.put(model.gaussian(model.SIGMA_C).astype(np.float32))
+        self.counts = self.device.zeros((2,), np.uint32)  # inner iterations, pixels that met the limit
+        self._views: dict[tuple[int, ...], Any] = {}
+        self._filters: dict[float, Filter] = {}
+        self._references: dict[int, Any] = {}
+        self._plans: dict[tuple[Stage, Weighting], Plan] = {}
+        self._make_levels()
+
+    def upload(self, w: Any) -> Any:
+        return self._planes(w)
+
+    def download(self, w: Any) -> NDArray[np.float32]:
+        return self.device.get(self.visible(w))
+
+    def visible(self, w: Any) -> Any:
+        """A plane without what fills up its rows, still on the device."""
+        return w[:, : self.shape[1]]
+
+    def warp(self, w: Any, stage: Stage) -> Any:
+        """The stage's targets as the reference would see them, (views, height, pitch)."""
+        return self._warp(w, stage, self._buffer("warped", (len(stage.views), *self.plane)))
+
+    def warped_images(self, w: Any, stage: Stage) -> NDArray[np.float32]:
+        warped = self._warp(w, stage, self.device.empty((len(stage.views), *self.plane)))
+        return self.device.get(warped[..., : self.shape[1]])
+
+    def another(self, scene: Scene, epsilon: float) -> CudaEngine:
+        return CudaEngine(scene, epsilon, self.device)
+
+    def data_term(self, w: Any, warped: Any, stage: Stage, reweight: bool) -> DataTerm:
+        """Diagonal and right-hand side of the data term, with the stage's weights; they last until the next call."""
+        diagonal, rhs, _ = self._data_term(w, warped, stage, stage.weighting, reweight)
+        return DataTerm(diagonal, rhs)
+
+    def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> Any:
+        """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
+        dw = self._buffer("dw", self.plane)
+        blocks, threads, shared = self._crew
+        arguments = [
+            w, term.diagonal, term.rhs, np.float32(alpha), np.int32(reweight), self._levels, np.int32(self._level_count),
+            np.int32(self._bottom), self._arrays, np.int32(self._level_size), self._partial, self._gate,
+            np.float64(INNER_TOLERANCE), np.int32(INNER_MOST), dw, self.counts, *self._sizes(),
+        ]  # fmt: skip
+        self.device.launch("solve", (blocks, 1, 1), (threads, 1, 1), arguments, shared)
+        return dw
+
+    def update(self, w: Any, dw: Any, limit: float) -> Any:
+        """w + dw with the step limited, then the median filter."""
+        filtered = self.device.empty(self.plane)
+        shared = 4 * ((BLOCK[0] + 4) * (BLOCK[1] + 4) + 1)
+        self._pixels("update", [w, dw, np.float32(limit), filtered, self.counts], shared=shared)
+        return filtered
+
+    def report(self, before: Any, after: Any) -> Report:
+        """What the last solve did: the one place where the host waits for the device."""
+        found = self._measure(before, after)
+        return Report(
+            inner_iterations=int(found["iterations"]),
+            clipped=found["clipped"] / (self.shape[0] * self.shape[1]),
+            step_mean=found["mean"],
+            step_max=found["most"],
+            rmse=float(np.sqrt(found["squares"] / self.known)) / self.unit if self.known else None,
+        )
+
+    def change(self, before: Any, after: Any) -> float:
+        """Mean |after - before|."""
+        return self._measure(before, after)["mean"]
+
+    def deviation(self, w: Any, stage: Stage) -> Any:
+        """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
+        _, _, precision = self._data_term(w, self.warp(w, stage), stage, Weighting(), True)
+        found = self._measure(w, w)
+        single, smooth = self._buffer("deviations", self.plane), self.device.empty(self.plane)
+        self._pixels("deviations", [precision, np.float32(model.prior_deviation(found["low"], found["high"])), single])
+        gaussian = self._filter(model.CONFIDENCE_SIGMA)
+        table = np.zeros(1, SCALE)
+        fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
+        self._tiles("blur", [single, self.device.put(table)], self._tiling(gaussian), 1, 1)
+        return smooth
+
+    def wait(self) -> None:
+        """Until the device has done all that it was told."""
+        self.device.wait()
+
+    def mark(self) -> Any:
+        """A moment on the device's clock."""
+        return self.device.mark()
+
+    def elapsed(self, start: Any, end: Any) -> float:
+        """Seconds between two moments that have passed."""
+        return self.device.elapsed(start, end)
+
+    def _warp(self, w: Any, stage: Stage, out: Any) -> Any:
+        arguments = [self.targets, self.reference, w, self._view_table(stage.views), out]
+        self._pixels("warp_views", arguments, planes=len(stage.views))
+        return out
+
+    def _data_term(
+        self, w: Any, warped: Any, stage: Stage, weighting: Weighting, reweight: bool
+    ) -> tuple[Any, Any, Any]:
+        plan = self._plan(stage, weighting)
+        diagonal, rhs, precision = (self._buffer(name, self.plane) for name in ("diagonal", "rhs", "precision"))
+        linearise = "linearise_general" if plan.general else "linearise"
+        if plan.finest is not None:
+            self._tiles(linearise, [warped, w, plan.views, plan.finest], plan.finest_tiling, plan.T, 1)
+        g2 = self._buffer("g2", (plan.T + 1, *self.plane)) if plan.scale_term else None
+        if plan.scale_term:
+            self._pixels("residual", [np.int32(plan.T), plan.finest, self.epsilon, g2])
+        for band in plan.bands:
+            rows = band.first_row, band.end_row
+            if plan.coarser:
+                arguments = [warped, w, plan.views, band.scales]
+                self._tiles(linearise, arguments, plan.coarser_tiling, plan.T, plan.coarser, rows)
+            if plan.scale_term:
+                self._tiles("blur", [g2, band.scales], plan.blur_tiling, plan.T + 1, plan.coarser, rows)
+            fields = [np.int32(plan.T), band.scales, np.int32(plan.Q)]
+            results = [np.int32(reweight), np.int32(rows[0]), np.int32(rows[1]), diagonal, rhs]
+            if weighting.model:
+                weights = [np.int32(weighting.gradient), self.epsilon, self.variance_taps]
+                self._weigh([w, plan.trusts, *fields, *weights, *results, precision], plan.group, rows)
+            else:
+                self._pixels("sum_unweighted", [*fields, *results], rows)
+        return diagonal, rhs, precision
+
+    def _measure(self, before: Any, after: Any) -> dict[str, float]:
+        """How two disparity maps differ, the range of the second, and the counts of the last solve."""
+        blocks = 2 * self.device.processors
+        found = self._buffer("found", (2 + 5 * blocks,), np.float64)
+        truth = self.truth if self.truth is not None else np.uint64(0)
+        arguments = [before, after, truth, self.counts, found, *self._sizes()]
+        self.device.launch("measure", (blocks, 1, 1), (MEASURE_THREADS, 1, 1), arguments, 8 * MEASURE_THREADS)
+        values = self.device.get(found)
+        total, most, squares, low, high = values[2:].reshape(5, blocks)
+        return {
+            "iterations": float(values[0]),
+            "clipped": float(values[1]),
+            "mean": float(total.sum()) / (self.shape[0] * self.shape[1]),
+            "most": float(most.max()),
+            "squares": float(squares.sum()),
+            "low": float(low.min()),
+            "high": float(high.max()),
+        }
+
+    def _plan(self, stage: Stage, weighting: Weighting) -> Plan:
+        key = stage, weighting
+        if key not in self._plans:
+            scales = {*stage.scales, 0}
+            filters = {q: self._filter(model.sigma(q)) for q in scales}
+            references = {q: self._reference(q) for q in scales}
+            self._plans = {}  # a stage that has ended does not come back
+            self._plans[key] = make_plan(
+                self.device, stage, weighting, self.M, self.m, self.baselines, self.plane, filters, references,
+                float(self.epsilon), self._buffer,
+            )  # fmt: skip
+        return self._plans[key]
+
+    def _view_table(self, views: tuple[int, ...]) -> Any:
+        if views not in self._views:
+            self._views[views] = self.device.put(view_table(self.M, self.m, views))
+        return self._views[views]
+
+    def _filter(self, s: float) -> Filter:
+        if s not in self._filters:
+            self._filters[s] = make_filter(self.device, s)
+        return self._filters[s]
+
+    def _reference(self, q: int) -> Any:
+        """The reference smoothed at scale q, and its derivatives in x and y."""
+        if q not in self._references:
+            gaussian = self._filter(model.sigma(q))
+            self._references[q] = self.device.zeros((3, *self.plane))
+            table = np.zeros(1, SCALE)
+            fill_scale(table[0], gaussian, self.device, reference=self._references[q])
+            self._tiles("reference_fields", [self.reference, self.device.put(table)], self._tiling(gaussian), 1, 1)
+        return self._references[q]
+
+    def _tiling(self, gaussian: Filter) -> Tiling:
+        return tiling(gaussian.steps, 3, self.device.shared_limit)
+
+    def _tiles(
+        self,
+        kernel: str,
+        arguments: Sequence[Any],
+        tiles: Tiling,
+        planes: int,
+        scales: int,
+        rows: tuple[int, int] | None = None,
+    ) -> None:
+        """Launch a filter on some rows of every plane and scale."""
+        first, end = rows or (0, self.shape[0])
+        across, down = -(-self.shape[1] // tiles.width), -(-(end - first) // TILE_ROWS)
+        bounds = [np.int32(tiles.width), np.int32(first), np.int32(end)]
+        grid = across * down, planes, scales
+        self.device.launch(kernel, grid, (FILTER_THREADS, 1, 1), [*arguments, *bounds, *self._sizes()], tiles.shared)
+
+    def _weigh(self, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
+        """Launch `weigh`, in blocks whose noise powers, one for each pixel and view of a group, fit into shared memory."""
+        height, margin = BLOCK[1], 2 * VARIANCE_RADIUS
+
+        def shared() -> int:
+            return 4 * ((BLOCK[0] + margin) * (height + margin) + group * BLOCK[0] * height)
+
+        while height > 1 and shared() > self.device.shared_limit // 2:
+            height //= 2
+        if shared() > self.device.shared_limit:
+            raise InputError(f"engine: {group} views at one distance are too many for this GPU; use the engine cpu.")
+        self._pixels("weigh", arguments, rows, shared=shared(), block=(BLOCK[0], height))
+
+    def _pixels(
+        self,
+        kernel: str,
+        arguments: Sequence[Any],
+        rows: tuple[int, int] | None = None,
+        planes: int = 1,
+        shared: int = 0,
+        block: tuple[int, int] = BLOCK,
+    ) -> None:
+        """Launch a kernel with a thread for every pixel of some rows."""
+        first, end = rows or (0, self.shape[0])
+        grid = -(-self.shape[1] // block[0]), -(-(end - first) // block[1]), planes
+        self.device.launch(kernel, grid, (*block, 1), [*arguments, *self._sizes()], shared)
+
+    def _sizes(self) -> tuple[Any, ...]:
+        return np.int32(self.shape[0]), np.int32(self.shape[1]), np.int32(self.plane[1])
+
+    def _planes(self, images: Any) -> Any:
+        """Images on the device, with their rows filled up."""
+        return self.device.planes(images, self.plane[1])
+
+    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        """Memory that is kept from solve to solve; zero at first."""
+        if name not in self.buffers or self.buffers[name].shape != shape:
+            self.buffers.pop(name, None)
+            self.buffers[name] = self.device.zeros(shape, dtype)
+        return self.buffers[name]
+
+    def _make_levels(self) -> None:
+        """The levels of the linear solver, and who works on them."""
+        (height, width), offset, table = self.shape, 1, []
+        while len(table) < 2 or table[-1][:2] != (1, 1):
+            stride = width + 3 + (width + 3) % 2  # margins, and even: see kernels_solve.cu
+            table.append((height, width, offset, stride))
+            offset += (height + 3) * stride
+            height, width = (height + 1) // 2, (width + 1) // 2
+        size = offset + 1
+        blocks, threads = self.device.processors, self.device.solver_threads
+        fixed = 8 * threads + 16 * MOST_LEVELS + 4 * 2 * SOLVER_TILE
+        shared = [fixed + 4 * BOTTOM_ARRAYS * (size - level[2] + 1) for level in table]
+        fits = [
+            k for k, level in enumerate(table)
+            if k > 0 and level[0] * level[1] <= BOTTOM_PIXELS and shared[k] <= self.device.shared_limit
+        ]  # fmt: skip
+        self._level_count, self._level_size, self._bottom = len(table), size, fits[0]
+        self._crew = blocks, threads, shared[self._bottom]
+        self._levels = self.device.put(np.array(table, np.int32))
+        # Zeros: the margins of all levels stay so.
+        self._arrays = self._buffer("levels", (SOLVER_ARRAYS, size))
+        self._partial = self._buffer("partial sums", (2, blocks), np.float64)
+        self._gate = self._buffer("gate", (2,), np.uint32)

@@ -1,0 +1,333 @@
+// What the CUDA engine computes at one pixel: the functions of model.py and geometry.py under the same names, and the
+// sums over views and scales built of them.  Plain C++: a compiler for the host takes this file as it is, so that the
+// arithmetic is tested where there is no GPU.
+
+#ifdef __CUDACC__
+#define DEVICE __device__ __forceinline__
+#define KERNEL extern "C" __global__
+#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define SHARED(type, name) extern __shared__ __align__(16) unsigned char shared_memory[]; type *name = (type *)shared_memory
+#else
+#include <cmath>
+#define DEVICE inline
+#endif
+
+#define IRLS_FLOOR 1e-7f
+#define MOST_SECTORS 8
+#define VARIANCE_RADIUS 3  // of the filter with SIGMA_C, the engine checks it
+
+enum Kind { ROW, COLUMN, PLANAR, GENERAL };  // by what moves a pixel: B_x w, B_y w, B w, (M, m)
+
+// One target view.
+struct View {
+    int kind, target;
+    float bx, by;
+    double M[9], m[3];
+};
+
+// What orders the trust in a view.  Views are sorted; `ring_end` is the first one that stands farther out than this.
+// Whole rings make a group, of as many views as are weighed together; `group_end` is where the next one begins.
+struct Trust {
+    int ring_end, group_end;
+    unsigned sectors;  // a bit for each sector that the view belongs to
+};
+
+// One scale: its filter, its constants, and where its fields are: planes, one a view, of `stride` pixels, which begin at
+// image row `first_row`.
+struct Scale {
+    const float *taps;      // the smoothing ones, then the deriving ones, filled up with zeros to `steps` each
+    float *dI, *g, *G;      // of every view
+    float *blurred_g2;      // G_sigma * g_{t,0}^2, and behind the views' G_sigma * (residual disparity)^2
+    float *reference;       // the reference smoothed, and its derivatives in x and y; of the whole image
+    long long stride;
+    int first_row, radius, steps, has_scale_term;
+    float noise;            // acquisition noise
+    int padding;
+};
+
+struct Image { int height, width, pitch; };
+
+struct Coupling { float cx, cy; };
+
+struct System { float diagonal, rhs, precision; };
+
+DEVICE float inverse_root(float x) {
+#ifdef __CUDACC__
+    return rsqrtf(x);
+#else
+    return 1.0f / sqrtf(x);
+#endif
+}
+
+DEVICE int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+
+// Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
+DEVICE bool inside(int i, float shift, int n) { return shift >= (float)-i && shift <= (float)(n - 1 - i); }
+
+// ---- geometry
+
+struct Position { double u, v, z; };
+
+DEVICE Position project(const double *M, const double *m, double x, double y, double w) {
+    double p = M[0] * x + M[1] * y + M[2] + m[0] * w;
+    double q = M[3] * x + M[4] * y + M[5] + m[1] * w;
+    double z = M[6] * x + M[7] * y + M[8] + m[2] * w;
+    return {p / z, q / z, z};
+}
+
+DEVICE bool sees(Position at, Image image) {
+    return at.z > 0 && at.u >= 0 && at.u <= image.width - 1 && at.v >= 0 && at.v <= image.height - 1;
+}
+
+// c_t at reference pixel (x, y); 0 where the view does not see it.  Double precision, and the registers that it takes,
+// only where some view needs it.
+template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w, Image image) {
+    if (!ANY_GENERAL || view.kind != GENERAL) {
+        bool seen = inside(x, view.bx * w, image.width) && inside(y, view.by * w, image.height);
+        return {seen ? view.bx : 0.0f, seen ? view.by : 0.0f};
+    }
+    Position at = project(view.M, view.m, x, y, w);
+    if (!sees(at, image)) return {0.0f, 0.0f};
+    const double *M = view.M, *m = view.m;
+    double a = M[0] - at.u * M[6], b = M[1] - at.u * M[7], c = M[3] - at.v * M[6], d = M[4] - at.v * M[7];
+    double e = m[0] - at.u * m[2], f = m[1] - at.v * m[2], determinant = a * d - b * c;
+    return {(float)((d * e - b * f) / determinant), (float)((a * f - c * e) / determinant)};
+}
+
+// ---- the warp
+
+struct Cubic { float a[4]; };
+
+DEVICE Cubic cubic(float f) {
+    float h = 0.5f * f, e = 1.0f - f;
+    return {{-h * e * e, 1.0f - h * f * (5.0f - 3.0f * f), h * (1.0f + f * (4.0f - 3.0f * f)), -h * f * e}};
+}
+
+// Four taps around column j + f of one row; borders repeat.
+DEVICE float sample_along(const float *line, int j, Cubic taps, int width) {
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) sum += taps.a[k] * line[clamp(j + k - 1, width)];
+    return sum;
+}
+
+DEVICE float sample(const float *target, int i, float fv, int j, float fu, Image image) {
+    Cubic along = cubic(fu), across = cubic(fv);
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        const float *line = target + (long long)clamp(i + k - 1, image.height) * image.pitch;
+        sum += across.a[k] * sample_along(line, j, along, image.width);
+    }
+    return sum;
+}
+
+// The view as the reference would see it at (x, y); the reference's own value where the view does not see it.
+DEVICE float warped_pixel(const View &view, const float *target, float reference, float w, int x, int y, Image image) {
+    if (view.kind == GENERAL) {
+        Position at = project(view.M, view.m, x, y, w);
+        if (!sees(at, image)) return reference;
+        double i = floor(at.v), j = floor(at.u);
+        return sample(target, (int)i, (float)(at.v - i), (int)j, (float)(at.u - j), image);
+    }
+    float dx = view.bx * w, dy = view.by * w;
+    if (!inside(x, dx, image.width) || !inside(y, dy, image.height)) return reference;
+    float i = floorf(dy), j = floorf(dx);
+    if (view.kind == ROW)
+        return sample_along(target + (long long)y * image.pitch, x + (int)j, cubic(dx - j), image.width);
+    if (view.kind == COLUMN) {
+        Cubic taps = cubic(dy - i);
+        float sum = 0.0f;
+        for (int k = 0; k < 4; ++k)
+            sum += taps.a[k] * target[(long long)clamp(y + (int)i + k - 1, image.height) * image.pitch + x];
+        return sum;
+    }
+    return sample(target, y + (int)i, dy - i, x + (int)j, dx - j, image);
+}
+
+// ---- the model
+
+DEVICE float along(float cx, float cy, float dx, float dy) { return cx * dx + cy * dy; }
+
+DEVICE float mean_gradient(float d_t, float d_r) { return 0.5f * (d_t + d_r); }
+
+DEVICE float gradient_inconsistency(float d_t, float d_r) { return 0.5f * (d_t - d_r); }
+
+DEVICE float residual_disparity(float sum_abs_dI, float sum_abs_g, float epsilon) {
+    return sum_abs_dI / (sum_abs_g + epsilon);
+}
+
+DEVICE float scale_inconsistency(float blurred_g2, float blurred_dw2) { return blurred_g2 * blurred_dw2; }
+
+DEVICE float disparity_error(float noise, float sum_dI2, float sum_g2, float epsilon, float variance) {
+    return (noise + sum_dI2) / (sum_g2 + epsilon) + variance;
+}
+
+DEVICE float noise_power(float G, float dw2_e, float O2, float noise) { return G * G * dw2_e + O2 + noise; }
+
+DEVICE float data_reweight(float dI) { return inverse_root(dI * dI + IRLS_FLOOR); }
+
+DEVICE float smoothness_reweight(float wx, float wy) { return 0.5f * inverse_root(wx * wx + wy * wy + IRLS_FLOOR); }
+
+DEVICE float link(float phi_i, float phi_j) { return 0.5f * (phi_i + phi_j); }
+
+DEVICE float deviation(float information, float prior) { return inverse_root(information + 1.0f / (prior * prior)); }
+
+// var(w) around a pixel in rows of `stride`, of the differences to it: a difference of large squares would leave nothing
+// in float32.
+DEVICE float local_variance(const float *w, int stride, const float *taps) {
+    float middle = w[0], first = 0.0f, second = 0.0f;
+#pragma unroll
+    for (int i = -VARIANCE_RADIUS; i <= VARIANCE_RADIUS; ++i) {
+        float row_first = 0.0f, row_second = 0.0f;
+#pragma unroll
+        for (int j = -VARIANCE_RADIUS; j <= VARIANCE_RADIUS; ++j) {
+            float difference = w[i * stride + j] - middle, weighted = taps[VARIANCE_RADIUS + j] * difference;
+            row_first += weighted;
+            row_second += weighted * difference;
+        }
+        first += taps[VARIANCE_RADIUS + i] * row_first;
+        second += taps[VARIANCE_RADIUS + i] * row_second;
+    }
+    return fmaxf(second - first * first, 0.0f);
+}
+
+// Where pixel (x, y) lies in the first plane of a scale's fields.
+DEVICE long long field_of(const Scale &scale, int x, int y, Image image) {
+    return (long long)(y - scale.first_row) * image.pitch + x;
+}
+
+// At scale 0: g^2 of every view, and behind them the squared residual disparity that all views together suggest.
+DEVICE void residual_pixel(int T, const Scale &finest, float epsilon, int x, int y, Image image, float *g2) {
+    long long pixel = (long long)y * image.pitch + x, plane = (long long)image.height * image.pitch;
+    float sum_dI = 0.0f, sum_g = 0.0f;
+#pragma unroll 4
+    for (int k = 0; k < T; ++k) {
+        float dI = finest.dI[k * plane + pixel], g = finest.g[k * plane + pixel];
+        sum_dI += fabsf(dI);
+        sum_g += fabsf(g);
+        g2[k * plane + pixel] = g * g;
+    }
+    float dw = residual_disparity(sum_dI, sum_g, epsilon);
+    g2[T * plane + pixel] = dw * dw;
+}
+
+DEVICE void accumulate(float dI, float g, float weight, int reweight, System &sums) {
+    float R = reweight ? data_reweight(dI) : 1.0f;
+    float weighted = weight * R * g;
+    sums.diagonal += weighted * g;
+    sums.rhs -= weighted * dI;
+}
+
+// The data term of a pixel with all weights 1.
+DEVICE System unweighted_pixel(int T, const Scale *scales, int Q, int x, int y, int reweight, Image image) {
+    System sums = {0.0f, 0.0f, 0.0f};
+    for (int q = 0; q < Q; ++q) {
+        const Scale &scale = scales[q];
+        long long field = field_of(scale, x, y, image);
+#pragma unroll 4
+        for (int k = 0; k < T; ++k, field += scale.stride)
+            accumulate(scale.dI[field], scale.g[field], 1.0f, reweight, sums);
+    }
+    return sums;
+}
+
+// N^2 of a view becomes the largest of all views in a shared sector that stand no farther out.  Of the views `first` to
+// `end`, whose N^2 lie `step` apart; `tops` holds the sectors' largest so far.
+DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, int step, float *tops) {
+    for (int ring = first, ring_end; ring < end; ring = ring_end) {
+        ring_end = trusts[ring].ring_end;
+        for (int k = ring; k < ring_end; ++k)
+#pragma unroll
+            for (int s = 0; s < MOST_SECTORS; ++s)
+                if (trusts[k].sectors >> s & 1) tops[s] = fmaxf(tops[s], N2[(k - first) * step]);
+        for (int k = ring; k < ring_end; ++k) {
+            float top = 0.0f;
+#pragma unroll
+            for (int s = 0; s < MOST_SECTORS; ++s)
+                if (trusts[k].sectors >> s & 1) top = fmaxf(top, tops[s]);
+            N2[(k - first) * step] = top;
+        }
+    }
+}
+
+// The data term of a pixel with the model's weights, and the information 1 / variance that it holds.
+// N2 has room for a number for each view of the largest group, `step` apart.
+DEVICE System weighted_pixel(
+    const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon, float variance, int x, int y,
+    int reweight, Image image, float *N2, int step
+) {
+    float sum_dI2 = 0.0f, sum_g2 = 0.0f, weights = 0.0f;
+    for (int q = 0; q < Q; ++q) {
+        const long long stride = scales[q].stride, field = field_of(scales[q], x, y, image);
+        const float *dI = scales[q].dI + field, *g = scales[q].g + field;
+#pragma unroll 4
+        for (int k = 0; k < T; ++k) {
+            float dI_k = dI[k * stride], g_k = g[k * stride];
+            sum_dI2 += dI_k * dI_k;
+            sum_g2 += g_k * g_k;
+        }
+    }
+    System sums = {0.0f, 0.0f, 0.0f};
+    for (int q = 0; q < Q; ++q) {
+        const Scale &scale = scales[q];
+        const long long stride = scale.stride, field = field_of(scale, x, y, image);
+        const float *dI = scale.dI + field, *g = scale.g + field, *G = scale.G + field;
+        const float *blurred_g2 = scale.blurred_g2 + field, noise = scale.noise;
+        const bool scale_term = scale.has_scale_term;
+        const float blurred_dw2 = scale_term ? blurred_g2[T * stride] : 0.0f;
+        float dw2_e = disparity_error(noise, sum_dI2, sum_g2, epsilon, variance);
+        if (!use_gradient) dw2_e = 0.0f;  // as G = 0
+        float tops[MOST_SECTORS] = {};
+        for (int first = 0, end; first < T; first = end) {
+            end = trusts[first].group_end;
+#pragma unroll 4
+            for (int k = first; k < end; ++k) {
+                float O2 = scale_term ? scale_inconsistency(blurred_g2[k * stride], blurred_dw2) : 0.0f;
+                N2[(k - first) * step] = noise_power(G[k * stride], dw2_e, O2, noise);
+            }
+            make_monotone(trusts, first, end, N2, step, tops);
+#pragma unroll 4
+            for (int k = first; k < end; ++k) {
+                float weight = 1.0f / N2[(k - first) * step], g_k = g[k * stride];
+                weights += weight;
+                sums.precision += g_k * g_k * weight;
+                accumulate(dI[k * stride], g_k, weight, reweight, sums);
+            }
+        }
+    }
+    float Z = (float)(T * Q) / weights;  // so that the weights of a pixel sum to T Q
+    return {Z * sums.diagonal, Z * sums.rhs, sums.precision};
+}
+
+// ---- the smoothness term
+
+DEVICE float phi(const float *w, int x, int y, Image image) {
+    const float *line = w + (long long)y * image.pitch;
+    float wx = 0.5f * (line[clamp(x + 1, image.width)] - line[clamp(x - 1, image.width)]);
+    float wy = 0.5f * (w[(long long)clamp(y + 1, image.height) * image.pitch + x]
+                       - w[(long long)clamp(y - 1, image.height) * image.pitch + x]);
+    return smoothness_reweight(wx, wy);
+}
+
+// alpha times the strength of the link between two neighbours; 0 where the second is outside.
+DEVICE float smoothness_link(const float *w, float here, int x, int y, int reweight, float alpha, Image image) {
+    if (x < 0 || y < 0 || x >= image.width || y >= image.height) return 0.0f;
+    return alpha * (reweight ? link(here, phi(w, x, y, image)) : 1.0f);
+}
+
+// ---- the step
+
+DEVICE float limited(float step, float limit) { return fminf(fmaxf(step, -limit), limit); }
+
+// Index i brought inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1.
+DEVICE int reflected(int i, int n) {
+    while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+    return i;
+}
+
+#define ORDER(i, j) { float low = fminf(v[i], v[j]); v[j] = fmaxf(v[i], v[j]); v[i] = low; }
+
+// The middle of 25 values, by the network that the engine puts in front of this file.
+DEVICE float median25(float *v) {
+    MEDIAN_NETWORK
+    return v[12];
+}

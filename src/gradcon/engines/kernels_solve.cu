@@ -1,0 +1,557 @@
+// The linear solver of the CUDA engine: conjugate gradients with a multigrid V-cycle, as in _cpu_multigrid.py, in one
+// persistent kernel.  All blocks are resident at once (a cooperative launch) and meet at a barrier between phases, so
+// that no host is asked whether it has converged.  The coarsest levels are one block's work, in shared memory.
+//
+// A Jacobi step from zero is x = DAMPING D^-1 b, so that D x needs no diagonal: only its inverse is kept.
+
+#define DAMPING 0.9f
+
+// A level: pixel (y, x), counted from 1, lies at offset + y * stride + x.  Around the pixels are margins, one wide on the
+// left and above, at least two on the right and below, where links and values are zero for ever.  Offsets are odd
+// and strides even: the pixels 1 and 2, 3 and 4, ... of a row, which a coarser level joins, are loaded together.
+struct Level { int height, width, offset, stride; };
+
+// Flat arrays over all levels, one behind the other.  STEP is the Jacobi step from zero.
+enum { DATA_TERM, RIGHT, BELOW, INVERSE, RHS, STEP, Z, R_0, R_1, P_0, P_1, PRODUCT, SOLUTION, ARRAYS };
+
+#ifdef __CUDACC__
+DEVICE unsigned arrive(unsigned *at) {
+    unsigned before;
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(at) : "memory");
+    return before;
+}
+DEVICE unsigned look(const unsigned *at) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+DEVICE void publish(unsigned *at, unsigned value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+}
+#define WAIT_A_LITTLE
+#endif
+
+// Nobody goes on before all blocks have come here, and all that they wrote is seen.  gate: arrived, generation.
+DEVICE void meet(unsigned *gate) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned generation = look(gate + 1);
+        if (arrive(gate) == gridDim.x - 1) {
+            gate[0] = 0;
+            publish(gate + 1, generation + 1);
+        } else {
+            while (look(gate + 1) == generation) { WAIT_A_LITTLE }
+        }
+    }
+    __syncthreads();
+}
+
+// Who works on a phase: all threads of the grid, or of one block.
+struct Crew { int first, step; };
+
+// The sum of a phase's values over the grid, in a fixed order: first each block's, into partial[block] ...
+DEVICE void sum_in_block(double value, double *partial, double *shared) {
+    shared[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if ((int)threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) partial[blockIdx.x] = shared[0];
+}
+
+// ... and, after the blocks have met, of all blocks.
+DEVICE double sum_of_blocks(const double *partial, double *shared) {
+    if (threadIdx.x < 32) {
+        double sum = 0.0;
+        for (int i = threadIdx.x; i < (int)gridDim.x; i += 32) sum += partial[i];
+        shared[threadIdx.x] = sum;
+    }
+    __syncthreads();
+    double total = 0.0;
+    for (int i = 0; i < 32; ++i) total += shared[i];
+    __syncthreads();
+    return total;
+}
+
+// ---- the four pixels that a coarser level joins
+//
+//              n0  n1            a, b, c, d: the four.  Past the image's last row or column some of them are margin, where
+//          w1  a   b   e1        everything is zero, so that nothing but a store asks whether a pixel is inside.
+//          w2  c   d   e2
+//              s0  s1
+
+struct Pair { float x, y; };
+
+DEVICE Pair pair(const float *at) {
+#ifdef __CUDACC__
+    float2 both = *(const float2 *)at;
+    return {both.x, both.y};
+#else
+    return {at[0], at[1]};
+#endif
+}
+
+struct Cell {
+    int a, c;          // where the pixels a and c are
+    int coarse;        // where the coarser level's pixel is
+    bool over, down;   // whether b, and whether c, is inside the image
+};
+
+DEVICE Cell cell_of(const Level &fine, const Level &coarse, int i) {
+    int y = i / coarse.width, x = i - y * coarse.width, a = fine.offset + (2 * y + 1) * fine.stride + 2 * x + 1;
+    return {a, a + fine.stride, coarse.offset + (y + 1) * coarse.stride + x + 1,
+            2 * x + 2 <= fine.width, 2 * y + 2 <= fine.height};
+}
+
+struct Patch { Pair n, ab, cd, s; float w1, e1, w2, e2; };
+
+// A field around a cell.
+DEVICE Patch patch(const Level &level, const Cell &cell, const float *field) {
+    const float *a = field + cell.a, *c = field + cell.c;
+    return {pair(a - level.stride), pair(a), pair(c), pair(c + level.stride), a[-1], a[2], c[-1], c[2]};
+}
+
+template <class Function> DEVICE Patch combine(const Patch &u, const Patch &v, Function f) {
+    auto both = [=](Pair p, Pair q) { return Pair{f(p.x, q.x), f(p.y, q.y)}; };
+    return {both(u.n, v.n), both(u.ab, v.ab), both(u.cd, v.cd), both(u.s, v.s),
+            f(u.w1, v.w1), f(u.e1, v.e1), f(u.w2, v.w2), f(u.e2, v.e2)};
+}
+
+// Links times the neighbours' values, for each of the four pixels; and the sums of their links.
+struct Four { float a, b, c, d; };
+
+struct Links { Pair right1, right2, below0, below1, below2; float left1, left2; };
+
+DEVICE Links links(const Level &level, const Cell &cell, const float *right, const float *below) {
+    return {pair(right + cell.a), pair(right + cell.c), pair(below + cell.a - level.stride), pair(below + cell.a),
+            pair(below + cell.c), right[cell.a - 1], right[cell.c - 1]};
+}
+
+DEVICE Four pull(const Links &l, const Patch &v) {
+    return {l.left1 * v.w1 + l.right1.x * v.ab.y + (l.below0.x * v.n.x + l.below1.x * v.cd.x),
+            l.right1.x * v.ab.x + l.right1.y * v.e1 + (l.below0.y * v.n.y + l.below1.y * v.cd.y),
+            l.left2 * v.w2 + l.right2.x * v.cd.y + (l.below1.x * v.ab.x + l.below2.x * v.s.x),
+            l.right2.x * v.cd.x + l.right2.y * v.e2 + (l.below1.y * v.ab.y + l.below2.y * v.s.y)};
+}
+
+DEVICE Four sums(const Links &l) {
+    return {l.left1 + l.right1.x + (l.below0.x + l.below1.x), l.right1.x + l.right1.y + (l.below0.y + l.below1.y),
+            l.left2 + l.right2.x + (l.below1.x + l.below2.x), l.right2.x + l.right2.y + (l.below1.y + l.below2.y)};
+}
+
+DEVICE void store(float *field, const Cell &cell, float a, float b, float c, float d) {
+    field[cell.a] = a;
+    if (cell.over) field[cell.a + 1] = b;
+    if (cell.down) field[cell.c] = c;
+    if (cell.over && cell.down) field[cell.c + 1] = d;
+}
+
+// ---- setting up
+
+// Data term, links alpha L and right-hand side rhs - alpha L w of the finest level, and its inverse diagonal; the
+// solution and the search direction begin at zero.
+DEVICE void assemble(
+    Crew crew, const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, Image size,
+    const Level &level, float *arrays, int n
+) {
+    for (int i = crew.first; i < level.height * level.width; i += crew.step) {
+        int y = i / level.width, x = i - y * level.width, at = level.offset + (y + 1) * level.stride + x + 1;
+        long long pixel = (long long)y * size.pitch + x;
+        float here = reweight ? phi(w, x, y, size) : 1.0f, middle = w[pixel];
+        float east = smoothness_link(w, here, x + 1, y, reweight, alpha, size);
+        float west = smoothness_link(w, here, x - 1, y, reweight, alpha, size);
+        float south = smoothness_link(w, here, x, y + 1, reweight, alpha, size);
+        float north = smoothness_link(w, here, x, y - 1, reweight, alpha, size);
+        float pulled = 0.0f;
+        if (x + 1 < size.width) pulled += east * (middle - w[pixel + 1]);
+        if (x > 0) pulled += west * (middle - w[pixel - 1]);
+        if (y + 1 < size.height) pulled += south * (middle - w[pixel + size.pitch]);
+        if (y > 0) pulled += north * (middle - w[pixel - size.pitch]);
+        float total = diagonal[pixel] + ((east + west) + (south + north));
+        arrays[DATA_TERM * n + at] = diagonal[pixel];
+        arrays[RIGHT * n + at] = east;
+        arrays[BELOW * n + at] = south;
+        arrays[INVERSE * n + at] = total > 0.0f ? 1.0f / total : 0.0f;
+        arrays[R_0 * n + at] = rhs[pixel] - pulled;
+        arrays[P_0 * n + at] = arrays[PRODUCT * n + at] = arrays[SOLUTION * n + at] = 0.0f;
+    }
+}
+
+// Data term and links of the coarser level.
+DEVICE void coarsen(Crew crew, const Level &fine, const Level &coarse, float *data, float *right, float *below) {
+    for (int i = crew.first; i < coarse.height * coarse.width; i += crew.step) {
+        Cell cell = cell_of(fine, coarse, i);
+        Pair d1 = pair(data + cell.a), d2 = pair(data + cell.c), b2 = pair(below + cell.c);
+        data[cell.coarse] = (d1.x + d1.y) + (d2.x + d2.y);
+        right[cell.coarse] = 0.5f * (right[cell.a + 1] + right[cell.c + 1]);
+        below[cell.coarse] = 0.5f * (b2.x + b2.y);
+    }
+}
+
+DEVICE void invert(Crew crew, const Level &level, const float *data, const float *right, const float *below, float *inverse) {
+    for (int i = crew.first; i < level.height * level.width; i += crew.step) {
+        int y = i / level.width, x = i - y * level.width, at = level.offset + (y + 1) * level.stride + x + 1;
+        float total = data[at] + ((right[at] + right[at - 1]) + (below[at] + below[at - level.stride]));
+        inverse[at] = total > 0.0f ? 1.0f / total : 0.0f;
+    }
+}
+
+// ---- the V-cycle
+
+// What a Jacobi step from zero leaves of b, summed over the four pixels ...
+DEVICE float left_over(const Four &pulled, Pair b1, Pair b2) {
+    return (1.0f - DAMPING) * ((b1.x + b1.y) + (b2.x + b2.y)) + ((pulled.a + pulled.b) + (pulled.c + pulled.d));
+}
+
+// ... becomes the coarser level's b.
+DEVICE void leave(const Cell &cell, float left, const float *inverse, float *b, float *step) {
+    b[cell.coarse] = left;
+    step[cell.coarse] = DAMPING * inverse[cell.coarse] * left;
+}
+
+DEVICE void descend(
+    Crew crew, const Level &fine, const Level &coarse, const float *inverse, const float *right, const float *below,
+    float *b, float *step
+) {
+    for (int i = crew.first; i < coarse.height * coarse.width; i += crew.step) {
+        Cell cell = cell_of(fine, coarse, i);
+        Four pulled = pull(links(fine, cell, right, below), patch(fine, cell, step));
+        leave(cell, left_over(pulled, pair(b + cell.a), pair(b + cell.c)), inverse, b, step);
+    }
+}
+
+// z of the four pixels: the Jacobi step from zero and the coarse correction, then one more Jacobi step.  `z` is where the
+// coarser level's is, in rows of `stride`.
+DEVICE Four risen(
+    const float *z, int stride, Patch step, const Links &l, Pair inverse1, Pair inverse2, Pair b1, Pair b2
+) {
+    float here = z[0], north = z[-stride], south = z[stride], west = z[-1], east = z[1];
+    step.ab.x += here, step.ab.y += here, step.cd.x += here, step.cd.y += here;
+    step.n.x += north, step.n.y += north, step.s.x += south, step.s.y += south;
+    step.w1 += west, step.w2 += west, step.e1 += east, step.e2 += east;
+    Four pulled = pull(l, step);
+    const float keep = 1.0f - DAMPING;
+    return {keep * step.ab.x + DAMPING * inverse1.x * (b1.x + pulled.a),
+            keep * step.ab.y + DAMPING * inverse1.y * (b1.y + pulled.b),
+            keep * step.cd.x + DAMPING * inverse2.x * (b2.x + pulled.c),
+            keep * step.cd.y + DAMPING * inverse2.y * (b2.y + pulled.d)};
+}
+
+DEVICE void ascend(
+    Crew crew, const Level &fine, const Level &coarse, const float *inverse, const float *right, const float *below,
+    const float *b, const float *step, float *z
+) {
+    for (int i = crew.first; i < coarse.height * coarse.width; i += crew.step) {
+        Cell cell = cell_of(fine, coarse, i);
+        Four up = risen(z + cell.coarse, coarse.stride, patch(fine, cell, step), links(fine, cell, right, below),
+                        pair(inverse + cell.a), pair(inverse + cell.c), pair(b + cell.a), pair(b + cell.c));
+        store(z, cell, up.a, up.b, up.c, up.d);
+    }
+}
+
+// ---- two levels in one phase
+//
+// A block works on a tile of pixels of the level between, with one pixel more on each side than are its own, so that
+// what the other level needs of them is in shared memory and the blocks need not meet.
+
+#define TILE_DOWN 16
+#define TILE_OVER 32
+#define TILE_STRIDE (TILE_OVER + 2)
+#define TILE_PIXELS ((TILE_DOWN + 2) * TILE_STRIDE)
+
+// Calls each(y, x, i) for all pixels of a tile and of the ring around it: where they are in the level, and in the tile.
+template <class Each> DEVICE void for_tile(int y0, int x0, Each each) {
+    for (int i = threadIdx.x; i < TILE_PIXELS; i += blockDim.x) {
+        int row = i / TILE_STRIDE;
+        each(y0 + row - 1, x0 + i - row * TILE_STRIDE - 1, i);
+    }
+}
+
+DEVICE bool is_inside(const Level &level, int y, int x) {
+    return y >= 1 && x >= 1 && y <= level.height && x <= level.width;
+}
+
+DEVICE bool is_own(int i) {
+    int row = i / TILE_STRIDE, column = i - row * TILE_STRIDE;
+    return row >= 1 && row <= TILE_DOWN && column >= 1 && column <= TILE_OVER;
+}
+
+// b and step of `fine` -> those of `middle` and of `coarse`.
+DEVICE void descend_twice(
+    const Level &fine, const Level &middle, const Level &coarse, const float *inverse, const float *right,
+    const float *below, float *b, float *step, float *shared
+) {
+    float *tile_b = shared, *tile_step = shared + TILE_PIXELS;
+    const int across = (middle.width + TILE_OVER - 1) / TILE_OVER, down = (middle.height + TILE_DOWN - 1) / TILE_DOWN;
+    for (int tile = blockIdx.x; tile < across * down; tile += gridDim.x) {
+        int y0 = tile / across * TILE_DOWN + 1, x0 = tile % across * TILE_OVER + 1;
+        for_tile(y0, x0, [&](int y, int x, int i) {
+            float left = 0.0f, taken = 0.0f;
+            if (is_inside(middle, y, x)) {
+                Cell cell = cell_of(fine, middle, (y - 1) * middle.width + x - 1);
+                left = left_over(pull(links(fine, cell, right, below), patch(fine, cell, step)), pair(b + cell.a),
+                                 pair(b + cell.c));
+                taken = DAMPING * inverse[cell.coarse] * left;
+                if (is_own(i)) b[cell.coarse] = left, step[cell.coarse] = taken;
+            }
+            tile_b[i] = left;
+            tile_step[i] = taken;
+        });
+        __syncthreads();
+        for (int k = threadIdx.x; k < TILE_DOWN / 2 * (TILE_OVER / 2); k += blockDim.x) {
+            int row = k / (TILE_OVER / 2), column = k - row * (TILE_OVER / 2);
+            int y = y0 / 2 + row + 1, x = x0 / 2 + column + 1, at = (2 * row + 1) * TILE_STRIDE + 2 * column + 1;
+            if (!is_inside(coarse, y, x)) continue;
+            Cell cell = cell_of(middle, coarse, (y - 1) * coarse.width + x - 1);
+            const float *s = tile_step + at, *v = tile_b + at;
+            Patch around = {{s[-TILE_STRIDE], s[1 - TILE_STRIDE]}, {s[0], s[1]}, {s[TILE_STRIDE], s[TILE_STRIDE + 1]},
+                            {s[2 * TILE_STRIDE], s[2 * TILE_STRIDE + 1]}, s[-1], s[2], s[TILE_STRIDE - 1], s[TILE_STRIDE + 2]};
+            leave(cell, left_over(pull(links(middle, cell, right, below), around), {v[0], v[1]},
+                                  {v[TILE_STRIDE], v[TILE_STRIDE + 1]}), inverse, b, step);
+        }
+        __syncthreads();
+    }
+}
+
+// z of `coarse` -> that of `fine`, by way of `middle`'s, of which nothing remains.
+DEVICE void ascend_twice(
+    const Level &fine, const Level &middle, const Level &coarse, const float *inverse, const float *right,
+    const float *below, const float *b, const float *step, float *z, float *shared
+) {
+    const int across = (middle.width + TILE_OVER - 1) / TILE_OVER, down = (middle.height + TILE_DOWN - 1) / TILE_DOWN;
+    for (int tile = blockIdx.x; tile < across * down; tile += gridDim.x) {
+        int y0 = tile / across * TILE_DOWN + 1, x0 = tile % across * TILE_OVER + 1;
+        for_tile(y0, x0, [&](int y, int x, int i) {
+            float up = 0.0f;
+            if (is_inside(middle, y, x)) {
+                int s = middle.stride, at = middle.offset + y * s + x;
+                auto corrected = [&](int k, int ky, int kx) {
+                    return step[k] + z[coarse.offset + (ky + 1) / 2 * coarse.stride + (kx + 1) / 2];
+                };
+                float pulled = right[at] * corrected(at + 1, y, x + 1) + right[at - 1] * corrected(at - 1, y, x - 1)
+                    + (below[at] * corrected(at + s, y + 1, x) + below[at - s] * corrected(at - s, y - 1, x));
+                up = (1.0f - DAMPING) * corrected(at, y, x) + DAMPING * inverse[at] * (b[at] + pulled);
+            }
+            shared[i] = up;
+        });
+        __syncthreads();
+        for_tile(y0, x0, [&](int y, int x, int i) {
+            if (!is_own(i) || !is_inside(middle, y, x)) return;
+            Cell cell = cell_of(fine, middle, (y - 1) * middle.width + x - 1);
+            Four up = risen(shared + i, TILE_STRIDE, patch(fine, cell, step), links(fine, cell, right, below),
+                            pair(inverse + cell.a), pair(inverse + cell.c), pair(b + cell.a), pair(b + cell.c));
+            store(z, cell, up.a, up.b, up.c, up.d);
+        });
+        __syncthreads();
+    }
+}
+
+// The arrays of the levels from `first` on in one block's shared memory; the data term, which the cycle does not need,
+// lies where z will be.
+struct Bottom { float *right, *below, *inverse, *b, *step, *z; int base, size; };
+
+DEVICE Bottom bottom_in(float *shared, const Level *levels, int first, int n) {
+    int base = levels[first].offset - 1, size = n - base;
+    return {shared, shared + size, shared + 2 * size, shared + 3 * size, shared + 4 * size, shared + 5 * size, base, size};
+}
+
+DEVICE Level local(const Level &level, const Bottom &bottom) {
+    return {level.height, level.width, level.offset - bottom.base, level.stride};
+}
+
+DEVICE void set_up_bottom(const Bottom &bottom, const Level *levels, int first, int count, const float *arrays, int n) {
+    Crew crew = {(int)threadIdx.x, (int)blockDim.x};
+    int given = first + 1 < count ? levels[first + 1].offset - levels[first].offset : bottom.size - 1;
+    for (int i = crew.first; i < 6 * bottom.size; i += crew.step) bottom.right[i] = 0.0f;
+    __syncthreads();
+    for (int i = crew.first; i < given; i += crew.step) {
+        bottom.z[1 + i] = arrays[DATA_TERM * n + bottom.base + 1 + i];
+        bottom.right[1 + i] = arrays[RIGHT * n + bottom.base + 1 + i];
+        bottom.below[1 + i] = arrays[BELOW * n + bottom.base + 1 + i];
+    }
+    __syncthreads();
+    for (int k = first; k + 1 < count; ++k) {
+        coarsen(crew, local(levels[k], bottom), local(levels[k + 1], bottom), bottom.z, bottom.right, bottom.below);
+        __syncthreads();
+    }
+    for (int k = first; k < count; ++k)
+        invert(crew, local(levels[k], bottom), bottom.z, bottom.right, bottom.below, bottom.inverse);
+    __syncthreads();
+    for (int i = crew.first; i < bottom.size; i += crew.step) bottom.z[i] = 0.0f;
+    __syncthreads();
+}
+
+// b and step of level `first` -> its z.
+DEVICE void bottom_cycle(const Bottom &bottom, const Level *levels, int first, int count, float *arrays, int n) {
+    Crew crew = {(int)threadIdx.x, (int)blockDim.x};
+    const Level top = local(levels[first], bottom);
+    int pixels = top.height * top.width;
+    for (int i = crew.first; i < pixels; i += crew.step) {
+        int y = i / top.width, at = top.offset + (y + 1) * top.stride + i - y * top.width + 1;
+        float b = arrays[RHS * n + bottom.base + at];
+        bottom.b[at] = b;
+        bottom.step[at] = DAMPING * bottom.inverse[at] * b;
+    }
+    __syncthreads();
+    auto down = [&](Crew who, int k) {
+        descend(who, local(levels[k], bottom), local(levels[k + 1], bottom), bottom.inverse, bottom.right, bottom.below,
+                bottom.b, bottom.step);
+    };
+    auto up = [&](Crew who, int k) {
+        ascend(who, local(levels[k], bottom), local(levels[k + 1], bottom), bottom.inverse, bottom.right, bottom.below,
+               bottom.b, bottom.step, bottom.z);
+    };
+    int small = first;  // from here on, one warp does it
+    for (; small + 1 < count && levels[small + 1].height * levels[small + 1].width > 64; ++small) {
+        down(crew, small);
+        __syncthreads();
+    }
+    if (threadIdx.x < 32) {
+        const Crew warp = {(int)threadIdx.x, 32};
+        for (int k = small; k + 1 < count; ++k) {
+            down(warp, k);
+            __syncwarp();
+        }
+        const Level last = local(levels[count - 1], bottom);  // a single pixel
+        int only = last.offset + last.stride + 1;
+        if (threadIdx.x == 0) bottom.z[only] = bottom.inverse[only] * bottom.b[only];
+        __syncwarp();
+        for (int k = count - 2; k >= small; --k) {
+            up(warp, k);
+            __syncwarp();
+        }
+    }
+    __syncthreads();
+    for (int k = small - 1; k >= first; --k) {
+        up(crew, k);
+        __syncthreads();
+    }
+    for (int i = crew.first; i < pixels; i += crew.step) {
+        int y = i / top.width, at = top.offset + (y + 1) * top.stride + i - y * top.width + 1;
+        arrays[Z * n + bottom.base + at] = bottom.z[at];
+    }
+}
+
+// ---- conjugate gradients
+
+#define MOST_LEVELS 20
+
+// Solve (diagonal + alpha L) dw = rhs - alpha L w; counts[0] = the iterations it took, counts[1] = 0.
+// There are at least two levels; those from `first` on, at least the last, fit into shared memory.  `partial` holds two
+// sums for each block.
+KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
+    const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, const Level *all_levels, int count,
+    int first, float *arrays, int n, double *partial, unsigned *gate, double tolerance, int most, float *dw,
+    unsigned *counts, int height, int width, int pitch
+) {
+    SHARED(double, totals);
+    Level *levels = (Level *)(totals + blockDim.x);
+    float *shared = (float *)(levels + MOST_LEVELS), *kept = shared + 2 * TILE_PIXELS;
+    if ((int)threadIdx.x < count) levels[threadIdx.x] = all_levels[threadIdx.x];
+    __syncthreads();
+    const Crew all = {(int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x)};
+    const Level fine = levels[0], coarse = levels[1];
+    const int cells = coarse.height * coarse.width;
+    float *data = arrays + DATA_TERM * n, *right = arrays + RIGHT * n, *below = arrays + BELOW * n;
+    float *inverse = arrays + INVERSE * n, *b = arrays + RHS * n, *step = arrays + STEP * n, *z = arrays + Z * n;
+    float *product = arrays + PRODUCT * n, *solution = arrays + SOLUTION * n;
+    const Bottom bottom = bottom_in(kept, levels, first, n);
+
+    assemble(all, w, diagonal, rhs, alpha, reweight, {height, width, pitch}, fine, arrays, n);
+    meet(gate);
+    for (int k = 0; k < first; ++k) {
+        coarsen(all, levels[k], levels[k + 1], data, right, below);
+        meet(gate);
+    }
+    for (int k = 1; k <= first; ++k) invert(all, levels[k], data, right, below, inverse);
+    if (blockIdx.x == 0) set_up_bottom(bottom, levels, first, count, arrays, n);
+    meet(gate);
+
+    double rz = 0.0, goal = 0.0, beta = 0.0, a = 0.0;
+    int iteration = 0;
+    for (int now = 0;; now ^= 1) {  // which of two buffers holds the residual; the other one gets the next
+        float *r = arrays + (now ? R_1 : R_0) * n, *r_next = arrays + (now ? R_0 : R_1) * n;
+        float *p = arrays + (now ? P_1 : P_0) * n, *p_next = arrays + (now ? P_0 : P_1) * n;
+        // x += a p and r -= a q, and down from the finest level.
+        const float fa = (float)a;
+        for (int i = all.first; i < cells; i += all.step) {
+            Cell cell = cell_of(fine, coarse, i);
+            Patch rest = combine(patch(fine, cell, r), patch(fine, cell, product), [=](float u, float v) { return u - fa * v; });
+            Pair x1 = pair(solution + cell.a), x2 = pair(solution + cell.c), p1 = pair(p + cell.a), p2 = pair(p + cell.c);
+            store(r_next, cell, rest.ab.x, rest.ab.y, rest.cd.x, rest.cd.y);
+            store(solution, cell, x1.x + fa * p1.x, x1.y + fa * p1.y, x2.x + fa * p2.x, x2.y + fa * p2.y);
+            Patch steps = combine(rest, patch(fine, cell, inverse), [](float u, float v) { return DAMPING * u * v; });
+            leave(cell, left_over(pull(links(fine, cell, right, below), steps), rest.ab, rest.cd), inverse, b, step);
+        }
+        meet(gate);
+        int level = 1;
+        for (; level + 1 < first; level += 2) {
+            descend_twice(levels[level], levels[level + 1], levels[level + 2], inverse, right, below, b, step, shared);
+            meet(gate);
+        }
+        if (level < first) {
+            descend(all, levels[level], levels[level + 1], inverse, right, below, b, step);
+            meet(gate);
+        }
+        if (blockIdx.x == 0) bottom_cycle(bottom, levels, first, count, arrays, n);
+        meet(gate);
+        if (level < first) {
+            ascend(all, levels[level], levels[level + 1], inverse, right, below, b, step, z);
+            meet(gate);
+        }
+        for (level -= 2; level >= 1; level -= 2) {
+            ascend_twice(levels[level], levels[level + 1], levels[level + 2], inverse, right, below, b, step, z, shared);
+            meet(gate);
+        }
+        // Up to the finest level, with <r, z>.
+        double dot = 0.0;
+        for (int i = all.first; i < cells; i += all.step) {
+            Cell cell = cell_of(fine, coarse, i);
+            Patch rest = patch(fine, cell, r_next), inverses = patch(fine, cell, inverse);
+            Patch steps = combine(rest, inverses, [](float u, float v) { return DAMPING * u * v; });
+            Four up = risen(z + cell.coarse, coarse.stride, steps, links(fine, cell, right, below), inverses.ab, inverses.cd,
+                            rest.ab, rest.cd);
+            store(z, cell, up.a, up.b, up.c, up.d);
+            dot += ((double)rest.ab.x * up.a + (double)rest.ab.y * up.b)
+                + ((double)rest.cd.x * up.c + (double)rest.cd.y * up.d);
+        }
+        sum_in_block(dot, partial, totals);
+        meet(gate);
+        double rz_next = sum_of_blocks(partial, totals);
+        if (iteration == 0) goal = rz_next * tolerance * tolerance;
+        else beta = rz_next / rz;
+        rz = rz_next;
+        if (iteration == most || !(rz > goal)) break;  // also where rz is 0 or not a number
+        // p = z + beta p and q = A p, with <p, q>.
+        const float fb = (float)beta;
+        dot = 0.0;
+        for (int i = all.first; i < cells; i += all.step) {
+            Cell cell = cell_of(fine, coarse, i);
+            Patch turned = combine(patch(fine, cell, z), patch(fine, cell, p), [=](float u, float v) { return u + fb * v; });
+            Links l = links(fine, cell, right, below);
+            Four pulled = pull(l, turned), strength = sums(l);
+            Pair d1 = pair(data + cell.a), d2 = pair(data + cell.c);
+            Four q = {(d1.x + strength.a) * turned.ab.x - pulled.a, (d1.y + strength.b) * turned.ab.y - pulled.b,
+                      (d2.x + strength.c) * turned.cd.x - pulled.c, (d2.y + strength.d) * turned.cd.y - pulled.d};
+            store(p_next, cell, turned.ab.x, turned.ab.y, turned.cd.x, turned.cd.y);
+            store(product, cell, q.a, q.b, q.c, q.d);
+            dot += ((double)turned.ab.x * q.a + (double)turned.ab.y * q.b)
+                + ((double)turned.cd.x * q.c + (double)turned.cd.y * q.d);
+        }
+        sum_in_block(dot, partial + gridDim.x, totals);
+        meet(gate);
+        double curvature = sum_of_blocks(partial + gridDim.x, totals);
+        if (!(curvature > 0.0)) break;
+        a = rz / curvature;
+        iteration += 1;
+    }
+    for (int i = all.first; i < fine.height * fine.width; i += all.step) {
+        int y = i / fine.width, x = i - y * fine.width;
+        dw[(long long)y * pitch + x] = solution[fine.offset + (y + 1) * fine.stride + x + 1];
+    }
+    if (all.first == 0) {
+        counts[0] = iteration;
+        counts[1] = 0;
+    }
+}

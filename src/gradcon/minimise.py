@@ -1,0 +1,179 @@
+"""The loop: build the data term at the current disparity, solve for a step, limit it, filter, and again.
+
+    repeat
+        warped = targets seen at w                              (engine.warp)
+        diagonal, rhs = data term: linearise, weigh             (engine.data_term)
+        (diagonal + alpha L) dw = rhs - alpha L w               (engine.solve)
+        w = median(w + limit(dw))                               (engine.update)
+        next stage of the method, if no step met the limit
+    until the last stage's steps no longer matter
+
+This file owns the history, the progress, the stopping; `schedules` says what a stage is, `engines` do the work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradcon import engines, schedules
+from gradcon.arrays import as_array, module_of, to_host
+from gradcon.errors import InputError
+from gradcon.options import Options
+from gradcon.result import Solve
+from gradcon.scene import Scene
+
+CHECK_EVERY = 10  # solves between looks at whether the run has converged
+SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters
+JITTER = 2.0  # ... or that many mean steps: the map trembles around its place (noisy images) and goes nowhere
+
+Callback = Callable[[Solve, Any], Any]
+
+
+@dataclass
+class Run:
+    """Where the loop has come to."""
+
+    w: Any  # the engine's disparity, in pixels of the nearest view
+    unit: float  # the scene's
+    machine: engines.Engine
+    stages: list[schedules.Stage]
+    history: list[Solve]
+    stopped: str
+    clock: Clock
+
+    def disparity(self, on_device: bool = False) -> Any:
+        """Pixels per unit baseline, as a NumPy array or, where the engine has it there, left on the GPU."""
+        return self.scaled(self.w, on_device)
+
+    def confidence(self, on_device: bool = False) -> Any:
+        """Predicted standard deviation of the disparity, in the same unit."""
+        return self.scaled(self.machine.deviation(self.w, self.stages[self.history[-1].stage]), on_device)
+
+    def scaled(self, values: Any, on_device: bool) -> Any:
+        visible = self.machine.visible(values) if on_device else self.machine.download(values)
+        return (visible / np.float32(self.unit)).astype(np.float32)
+
+
+class Clock:
+    """Adds up time by name, on the engine's own clock."""
+
+    def __init__(self, machine: engines.Engine) -> None:
+        self.machine = machine
+        self.seconds: dict[str, float] = {}
+        self._laps: list[tuple[str, Any, Any]] = []
+
+    def __call__(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the function; its time is known when the engine has come so far, and `settle` asked for it."""
+        start = self.machine.mark()
+        value = function(*arguments)
+        self._laps.append((name, start, self.machine.mark()))
+        return value
+
+    def settle(self) -> None:
+        """Add up what the engine has done; to be called when it has been waited for."""
+        for name, start, end in self._laps:
+            self.seconds[name] = self.seconds.get(name, 0.0) + self.machine.elapsed(start, end)
+        self._laps.clear()
+
+
+def minimise(
+    scene: Scene,
+    options: Options,
+    *,
+    initial: ArrayLike | None = None,
+    engine: str | engines.Engine = "auto",
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> Run:
+    """The loop alone, without what `estimate` finds out afterwards: confidence, warnings, metrics."""
+    stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    w, reweight = _start(scene, initial)
+    machine = engines.create(engine, scene, options) if isinstance(engine, str) else engine
+    run = Run(machine.upload(w * np.float32(scene.unit)), scene.unit, machine, stages, [], "", Clock(machine))
+    unit, clock = run.unit, run.clock
+    stage = since_look = 0
+    w_look = run.w
+    with _display(progress, options.solves, scene.name) as show:
+        while not run.stopped:
+            began = time.perf_counter()
+            before, now, last = run.w, stages[stage], stage == len(stages) - 1
+            warped = clock("warp", machine.warp, before, now)
+            term = clock("data_term", machine.data_term, before, warped, now, reweight)
+            dw = clock("solve", machine.solve, before, term, now.alpha, reweight)
+            run.w = clock("update", machine.update, before, dw, now.limit)
+            report = machine.report(before, run.w)
+            clock.settle()
+            reweight = True
+            row = Solve(
+                solve=len(run.history) + 1,
+                stage=stage,
+                scales=now.scales,
+                views=1 + len(now.views),
+                step_mean=report.step_mean / unit,
+                step_max=report.step_max / unit,
+                clipped=report.clipped,
+                inner_iterations=report.inner_iterations,
+                seconds=time.perf_counter() - began,
+                rmse=report.rmse,
+            )
+            run.history.append(row)
+            show(row)
+            since_look += 1
+            if callback is not None and callback(row, run.disparity()):
+                run.stopped = f"The callback asked to stop after {row.solve} solves."
+            elif row.solve == options.solves:
+                run.stopped = _ran_out(row, stage, len(stages))
+            elif not last and row.clipped == 0:
+                stage, since_look, w_look = stage + 1, 0, run.w
+            elif last and since_look == CHECK_EVERY:
+                change = machine.change(w_look, run.w)
+                if change < max(SETTLED, JITTER * report.step_mean):
+                    run.stopped = (
+                        f"Converged after {row.solve} solves: the last {CHECK_EVERY} moved the disparity by "
+                        f"{change / unit:.1e} pixels on average."
+                    )
+                since_look, w_look = 0, run.w
+    return run
+
+
+def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
+    """The first disparity, and whether it is one to reweigh by (IRLS has no weights before its first solve)."""
+    if initial is None or np.ndim(initial) == 0:
+        value = 0.0 if initial is None else float(to_host(initial))
+        if not np.isfinite(value):
+            raise InputError(f"initial: {value} is not a finite disparity.")
+        return np.full(scene.shape, value, np.float32), False
+    w = as_array(initial).astype(np.float32)
+    if w.shape != scene.shape:
+        raise InputError(f"initial: is {w.shape} but the scene is {scene.shape}; give a map of the scene's size.")
+    if not module_of(w).isfinite(w).all():
+        raise InputError("initial: holds NaN or infinite disparities; fill them in first.")
+    return w, True
+
+
+def _ran_out(row: Solve, stage: int, stages: int) -> str:
+    if stage < stages - 1:
+        return (
+            f"The {row.solve} solves allowed were used up in stage {stage + 1} of {stages}, before the finest "
+            "scales or all views were reached. Raise `solves`."
+        )
+    return (
+        f"The {row.solve} solves allowed were used up; the mean step was still {row.step_mean:.1e} pixels. "
+        "Raise `solves` if it should converge further."
+    )
+
+
+def _display(progress: bool, solves: int, name: str) -> Any:
+    if not progress:
+        from contextlib import nullcontext
+
+        return nullcontext(lambda row: None)
+    from gradcon.progress import display
+
+    return display(solves, name)

@@ -1,0 +1,142 @@
+// Runs CUDA kernels on the host, thread by thread, so that they can be tested where there is no GPU.
+//
+// Every CUDA thread is a fiber.  A fiber runs until it waits: at __syncthreads() for its block, in a spin loop for other
+// blocks.  Blocks run one after the other, or all at once where the launch is cooperative.  A barrier that is missing in
+// a kernel shows, because fibers before it run to its end first; a data race between two barriers need not.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+struct dim3 { unsigned x, y, z; };
+
+namespace simt {
+
+struct Barrier { unsigned arrived = 0, generation = 0; };
+struct Block {
+    dim3 index;
+    unsigned threads = 0, ended = 0;
+    Barrier all;
+    std::vector<Barrier> warps;
+    std::vector<unsigned char> shared;
+};
+struct Fiber { ucontext_t context; Block *block; dim3 thread; bool done = false; };
+
+inline ucontext_t scheduler;
+inline std::vector<std::vector<char>> stacks;  // kept from launch to launch
+inline Fiber *now;
+inline dim3 grid_size, block_size;
+inline void (*body)(void **);
+inline void **arguments;
+
+inline void yield() { swapcontext(&now->context, &scheduler); }
+
+inline void release(Block &block) {
+    if (block.all.arrived > 0 && block.all.arrived + block.ended == block.threads) block.all = {0, block.all.generation + 1};
+}
+
+inline void wait_for(const Barrier &barrier, unsigned generation) {
+    while (barrier.generation == generation) yield();
+}
+
+inline void synchronise() {
+    Block &block = *now->block;
+    unsigned generation = block.all.generation;
+    ++block.all.arrived;
+    release(block);
+    wait_for(block.all, generation);
+}
+
+inline void synchronise_warp() {  // of threads that all come here
+    Barrier &warp = now->block->warps[(now->thread.y * block_size.x + now->thread.x) / 32];
+    unsigned generation = warp.generation;
+    if (++warp.arrived == 32) warp = {0, generation + 1};
+    wait_for(warp, generation);
+}
+
+inline void enter() {
+    body(arguments);
+    now->done = true;
+    ++now->block->ended;
+    release(*now->block);
+    yield();
+}
+
+inline void run(std::vector<Block> &blocks) {
+    std::vector<Fiber> fibers;
+    unsigned threads = block_size.x * block_size.y * block_size.z;
+    fibers.resize(blocks.size() * threads);
+    for (size_t i = 0; i < fibers.size(); ++i) {
+        Fiber &fiber = fibers[i];
+        unsigned t = i % threads;
+        fiber.block = &blocks[i / threads];
+        fiber.thread = {t % block_size.x, t / block_size.x % block_size.y, t / block_size.x / block_size.y};
+        if (i == stacks.size()) stacks.emplace_back(64 << 10);
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = stacks[i].data();
+        fiber.context.uc_stack.ss_size = stacks[i].size();
+        fiber.context.uc_link = &scheduler;
+        makecontext(&fiber.context, enter, 0);
+    }
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (Fiber &fiber : fibers)
+            if (!fiber.done) {
+                now = &fiber;
+                swapcontext(&scheduler, &fiber.context);
+                busy = true;
+            }
+    }
+}
+
+inline void launch(dim3 grid, dim3 block, unsigned shared, bool cooperative, void (*kernel)(void **), void **values) {
+    grid_size = grid, block_size = block, body = kernel, arguments = values;
+    std::vector<Block> blocks;
+    for (unsigned z = 0; z < grid.z; ++z)
+        for (unsigned y = 0; y < grid.y; ++y)
+            for (unsigned x = 0; x < grid.x; ++x) {
+                Block one;
+                one.index = {x, y, z};
+                one.threads = block.x * block.y * block.z;
+                one.warps.resize((one.threads + 31) / 32);
+                one.shared.assign(shared + 16, 0xff);  // NaN: what a kernel reads before it was written shows
+                blocks.push_back(one);
+                if (!cooperative) {
+                    run(blocks);
+                    blocks.clear();
+                }
+            }
+    if (cooperative) run(blocks);
+}
+
+template <class... A> void call(void (*kernel)(A...), void **values) {
+    [&]<size_t... I>(std::index_sequence<I...>) { kernel(*(A *)values[I]...); }(std::index_sequence_for<A...>());
+}
+
+}  // namespace simt
+
+#define threadIdx (simt::now->thread)
+#define blockIdx (simt::now->block->index)
+#define gridDim (simt::grid_size)
+#define blockDim (simt::block_size)
+#define KERNEL static
+#define LAUNCH_BOUNDS(threads, blocks)
+#define SHARED(type, name) type *name = (type *)(((size_t)simt::now->block->shared.data() + 15) / 16 * 16)
+#define WAIT_A_LITTLE simt::yield();
+
+inline void __syncthreads() { simt::synchronise(); }
+inline void __syncwarp() { simt::synchronise_warp(); }
+inline unsigned atomicAdd(unsigned *at, unsigned value) { unsigned old = *at; *at += value; return old; }
+inline unsigned arrive(unsigned *at) { return atomicAdd(at, 1); }
+inline unsigned look(const unsigned *at) { return *at; }
+inline void publish(unsigned *at, unsigned value) { *at = value; }
+
+#define EMULATE(name)                                                                                              \
+    extern "C" void emulate_##name(const unsigned *g, const unsigned *b, unsigned shared, int together, void **values) { \
+        simt::launch({g[0], g[1], g[2]}, {b[0], b[1], b[2]}, shared, together,                                     \
+                     [](void **v) { simt::call(name, v); }, values);                                               \
+    }
