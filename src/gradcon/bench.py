@@ -24,8 +24,9 @@ import numpy as np
 
 from gradcon import engines, schedules
 from gradcon.errors import InputError
-from gradcon.estimate import Options, estimate
 from gradcon.io import open_scene
+from gradcon.minimise import minimise
+from gradcon.options import Options
 from gradcon.scene import Scene, Views
 
 SCENE = "occlusion"
@@ -49,12 +50,14 @@ def bench(
     scales: int = 3,
     solves: int = 5,
     reference: bool = True,
+    path: Path | None = None,
+    run_solves: int = 40,
 ) -> Figures:
     """Measure one engine, and the `reference` engine in turn with it.
 
     Parameters
     ----------
-    engine : {"cpu", "reference"}
+    engine : {"cpu", "cuda", "reference"}
     size : int
         Pixels a side.
     views : "cross", "star", "all" or int
@@ -65,27 +68,44 @@ def bench(
         Solves to take the medians of.
     reference : bool
         Measure the `reference` engine too.
+    path : Path, optional
+        A scene to measure on, instead of one rendered at `size`.
+    run_solves : int
+        At most so many solves of the whole runs that are timed for the engine cuda.
 
     Returns
     -------
     dict
         `seconds` a solve (by stage and `total`) and `inner_iterations`; the same under `reference`, and the `ratio` of
         the totals; `peak_memory_mb` of a run, and `import_memory_mb`, which it had before it opened the scene; `scene`,
-        `cores`, `versions`.
+        `cores`, `versions`.  For the engine cuda also `device`, how far its stages are from what the GPU could do,
+        `run`, how long whole runs take, and `device_memory_mb`.
     """
     from gradcon import synth
 
     _check(engine, solves, size)
     names = list(dict.fromkeys([engine, "reference"] if reference else [engine]))
     with tempfile.TemporaryDirectory() as folder:
-        _say(f"rendering the scene {SCENE!r} at {size} x {size} ...")
-        scene = open_scene(synth.write(SCENE, Path(folder) / SCENE, (size, size), views=views))
+        if path is None:
+            _say(f"rendering the scene {SCENE!r} at {size} x {size} ...")
+            path = synth.write(SCENE, Path(folder) / SCENE, (size, size), views=views)
+            scene = open_scene(path)
+        else:
+            scene = open_scene(path, views=views)
         _say(f"measuring {' and '.join(names)}, {solves} solves each ...")
         found = time_solves(names, scene, scales, solves)
-        memory = _run_for_memory(Path(folder) / SCENE, engine, scales)
+        memory = _run_for_memory(path, engine, scales, views)
+        cuda = _cuda_figures(scene, scales, run_solves, found["cuda"]) if engine == "cuda" else {}
     other = found["reference"] if len(names) > 1 else None
+    height, width = scene.shape
     return {
-        "scene": {"name": SCENE, "width": size, "height": size, "views": 1 + len(scene.targets), "scales": scales},
+        "scene": {
+            "name": scene.name,
+            "width": width,
+            "height": height,
+            "views": 1 + len(scene.targets),
+            "scales": scales,
+        },
         **_machine(),
         "engine": engine,
         "solves": solves,
@@ -93,7 +113,18 @@ def bench(
         "reference": other,
         "ratio": other["seconds"]["total"] / found[engine]["seconds"]["total"] if other else None,
         **memory,
+        **cuda,
     }
+
+
+def _cuda_figures(scene: Scene, scales: int, run_solves: int, found: Figures) -> Figures:
+    from gradcon import bench_cuda
+    from gradcon.engines.cuda_device import current_device
+
+    _say(f"measuring whole runs of at most {run_solves} solves ...")
+    stage = schedules.build("gcm", scene.baselines, Options.alpha, scales)[0]
+    device = {"name": current_device().name, **bench_cuda.shares(scene, stage, found, current_device())}
+    return {"device": device, "run": bench_cuda.time_runs(scene, scales, run_solves)}
 
 
 def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Figures:
@@ -112,12 +143,13 @@ def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Figures:
 def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) -> dict[str, Figures]:
     """By engine: medians over solves of gcm's first stage, all from the same disparity, the engines taking turns."""
     stage = schedules.build("gcm", scene.baselines, Options.alpha, scales)[0]
-    cpu = engines.create("cpu", scene, Options())
-    machines = {name: cpu if name == "cpu" else engines.create(name, scene, Options()) for name in names}
-    w = cpu.upload(np.zeros(scene.shape))
+    options = Options(scales=scales)
+    machines = {name: engines.create(name, scene, options) for name in names}
+    first = machines[names[0]] if names[0] != "reference" else engines.create("cpu", scene, options)
+    w = first.upload(np.zeros(scene.shape, np.float32))
     for k in range(WARM_UP):
-        w, *_ = _timed_solve(cpu, w, stage, reweight=k > 0)
-    start = {name: machine.upload(cpu.download(w)) for name, machine in machines.items()}
+        w, *_ = _timed_solve(first, w, stage, reweight=k > 0)
+    start = {name: machine.upload(first.download(w)) for name, machine in machines.items()}
     laps: dict[str, list[list[float]]] = {name: [] for name in names}
     for _ in range(solves):
         for name, machine in machines.items():
@@ -181,7 +213,12 @@ def describe(figures: Figures) -> str:
     if figures["reference"]:
         lines += [_describe_engine("reference", figures["reference"]), f"ratio      {figures['ratio']:.1f}"]
     peak, imports = figures["peak_memory_mb"], figures["import_memory_mb"]
-    return "\n".join([*lines, f"memory     {peak:.0f} MB at the peak, {imports:.0f} MB of it imports"])
+    lines.append(f"memory     {peak:.0f} MB at the peak, {imports:.0f} MB of it imports")
+    if figures["engine"] == "cuda":
+        from gradcon import bench_cuda
+
+        lines += [f"GPU memory {figures['device_memory_mb']:.0f} MB", *bench_cuda.describe(figures)]
+    return "\n".join(lines)
 
 
 def describe_sweep(figures: Figures) -> str:
@@ -228,20 +265,25 @@ def _machine() -> Figures:
     return {"cores": cores, "versions": versions()}
 
 
-def _run_for_memory(folder: Path, engine: str, scales: int) -> Figures:
+def _run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> Figures:
     """Have a fresh process open the scene and estimate: neither the other engine nor the rendering counts."""
-    command = [sys.executable, "-m", "gradcon.bench", str(folder), engine, str(scales)]
+    command = [sys.executable, "-m", "gradcon.bench", str(folder), engine, str(scales), str(views)]
     figures: Figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return figures
 
 
-def _memory(folder: str, engine: str, scales: str) -> Figures:
+def _memory(folder: str, engine: str, scales: str, views: str) -> Figures:
     """What that process does."""
     from gradcon.engines import cpu, reference  # noqa: F401  # imports must not count as the run's memory
 
     imports = _peak_mb()
-    estimate(open_scene(folder), Options(scales=int(scales), solves=MEMORY_SOLVES), engine=engine)
-    return {"peak_memory_mb": _peak_mb(), "import_memory_mb": imports}
+    minimise(open_scene(folder, views=views), Options(scales=int(scales), solves=MEMORY_SOLVES), engine=engine)
+    found = {"peak_memory_mb": _peak_mb(), "import_memory_mb": imports}
+    if engine == "cuda":
+        import cupy
+
+        found["device_memory_mb"] = cupy.get_default_memory_pool().total_bytes() / 1e6
+    return found
 
 
 def _peak_mb() -> float:

@@ -1,8 +1,8 @@
 """The command `gradcon`: parse, call the API, print.
 
 Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 1 for work that is done but for what it
-had to leave out, 2 for an input that cannot be used (one sentence says why), 130 for Ctrl-C.  Whatever else goes wrong
-is a bug, and shows its traceback.
+had to leave out, 2 for an input that cannot be used (one sentence says why), 3 for a GPU that failed, 130 for Ctrl-C.
+Whatever else goes wrong is a bug, and shows its traceback.
 
 Heavy libraries are imported by the commands that use them, so that `gradcon --help` is quick.
 """
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from gradcon import __version__, engines, estimate, evaluate, open_scene
-from gradcon.errors import InputError
+from gradcon.errors import DeviceError, InputError
 from gradcon.messages import RESULT_FILES, describe, metrics_table, warn
 from gradcon.options import Options
 
@@ -41,8 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         code = app(arguments, standalone_mode=False, prog_name="gradcon")
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
         return int(code or 0)
-    except InputError as error:
-        return _fail(str(error))
+    except (InputError, DeviceError) as error:
+        return _fail(str(error), code=3 if isinstance(error, DeviceError) else 2)
     except UsageError as error:
         where = error.ctx.command_path if error.ctx else "gradcon"
         message = " ".join(error.format_message().split())
@@ -78,7 +78,7 @@ def _estimate(
     scales: Annotated[int | None, typer.Option(help="Number of scales; by default the method's own.")] = None,
     solves: Annotated[int, typer.Option(help="At most so many solves.")] = Options.solves,
     views: Annotated[str, typer.Option(help="Which views to use: cross, star, all, or the N nearest.")] = "all",
-    engine: Annotated[str, typer.Option(help="auto, cpu or reference.")] = "auto",
+    engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
     pattern: Annotated[str | None, typer.Option(help='File names of the views: "x_{row}_{col}.png".')] = None,
     reference: Reference = None,
     size_factor: SizeFactor = None,
@@ -88,8 +88,7 @@ def _estimate(
 ) -> None:
     """Estimate the disparity of a scene's reference view."""
     options = Options(method, alpha, epsilon, scales, solves, without)
-    if engine not in engines.ENGINES:
-        raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES)}.")
+    engines.check(engine)
     if flip not in (None, "x", "y", "xy"):
         raise InputError(f"flip: {flip!r} is not one of x, y, xy.")
     start = _initial(initial)
@@ -155,18 +154,23 @@ def _synth(
 
 @app.command("bench")
 def _bench(
-    engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
+    engine: Annotated[str, typer.Option(help="cpu, cuda or reference.")] = "cpu",
     size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
     views: Annotated[str, typer.Option(help="Which of the 9 x 9 views: cross, star, all, or the N nearest.")] = "cross",
     scales: Annotated[int, typer.Option(help="Number of scales.")] = 3,
     solves: Annotated[int, typer.Option(help="Solves to take the medians of.")] = 5,
     reference: Annotated[bool, typer.Option(help="Measure the reference engine too, for the ratio.")] = True,
+    scene: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Measure on this scene, not on a rendered one.")
+    ] = None,
+    run_solves: Annotated[int, typer.Option(help="cuda: at most so many solves of the whole runs it times.")] = 40,
     sweep: Annotated[bool, typer.Option("--sweep", help="How the cost grows with pixels and with views.")] = False,
     json: Json = False,
 ) -> None:
     """Measure time and memory.
 
-    Seconds a solve by stage, the ratio to the reference engine in the same run, and peak memory.
+    Seconds a solve by stage, the ratio to the reference engine in the same run, and peak memory.  For cuda, times come
+    from device events, with the shares of the GPU's bandwidth and arithmetic, and whole runs are timed too.
     """
     from gradcon import bench
 
@@ -174,7 +178,16 @@ def _bench(
         found = bench.sweep(engine, scales, solves)
         print(_json(found) if json else bench.describe_sweep(found))
     else:
-        found = bench.bench(engine, size=size, views=views, scales=scales, solves=solves, reference=reference)
+        found = bench.bench(
+            engine,
+            size=size,
+            views=views,
+            scales=scales,
+            solves=solves,
+            reference=reference,
+            path=scene,
+            run_solves=run_solves,
+        )
         print(_json(found) if json else bench.describe(found))
 
 
@@ -200,7 +213,7 @@ def _reproduce(
     middlebury: Annotated[Path | None, typer.Option(help="Folder of scenes of Middlebury 2006.")] = None,
     only: Annotated[str | None, typer.Option(metavar="NAME,...", help="These experiments alone.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Coarser: alpha 0.5 alone, 40 solves.")] = False,
-    engine: Annotated[str, typer.Option(help="auto, cpu or reference.")] = "auto",
+    engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
     workers: Annotated[int | None, typer.Option(help="Processes; by default one for each core.")] = None,
     json: Json = False,
 ) -> int:
@@ -238,9 +251,9 @@ def _reproduce(
     return 1 if found["left_out"] else 0
 
 
-def _fail(sentence: str) -> int:
+def _fail(sentence: str, code: int = 2) -> int:
     print(f"gradcon: {sentence}", file=sys.stderr)
-    return 2
+    return code
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -28,12 +28,13 @@ def describe(result: Result, out: Path) -> str:
     import numpy as np
 
     source, w = result.source, result.disparity
+    note = f" ({result.engine_note})" if result.engine_note else ""
     rows = [
         ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),
         ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
         ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
-        ("engine", f"{result.engine}, {len(result.history)} solves in {result.seconds['total']:.1f} s"),
+        ("engine", f"{result.engine}{note}, {len(result.history)} solves in {result.seconds['total']:.2f} s"),
         ("stopped", result.stopped),
         ("written", f"{out}: {', '.join(RESULT_FILES)}"),
     ]  # fmt: skip

@@ -205,7 +205,7 @@ class Scene:
         digest = hashlib.sha256()
         for array in (to_host(self.reference), to_host(self.targets), self.M, self.m):
             digest.update(str(array.shape).encode())
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def __repr__(self) -> str:

@@ -108,15 +108,17 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
 
     `after` is an engine whose work is done, and whose memory the new one may take.
     """
-    if name not in ENGINES:
-        raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
+    check(name)
     if name == "reference":
         from gradcon.engines.reference import ReferenceEngine
 
         return ReferenceEngine(scene, options.epsilon)
+    reason = None
     if name != "cpu":
-        reason = _without_gpu(scene, options)
-        if not reason:
+        from gradcon.engines.cuda_device import why_not
+
+        reason = why_not(scene, options)
+        if reason is None:
             from gradcon.engines.cuda import CudaEngine
 
             return CudaEngine(scene, options.epsilon, buffers=getattr(after, "buffers", None))
@@ -125,21 +127,30 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
     from gradcon.engines.cpu import CpuEngine
 
     machine = CpuEngine(scene, options.epsilon)
-    machine.note = f"no GPU: {reason}" if name == "auto" else ""
+    machine.note = f"no GPU: {reason}" if reason else ""
     return machine
+
+
+def check(name: str) -> None:
+    """Refuse an engine that does not exist."""
+    if name not in ENGINES:
+        raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
+
+
+def resolve(name: str) -> str:
+    """The engine that a name stands for on this machine, whatever the scene."""
+    check(name)
+    if name != "auto":
+        return name
+    from gradcon.engines.cuda_device import why_not
+
+    return "cpu" if why_not() else "cuda"
 
 
 def bring(name: str, scene: Scene) -> Scene:
     """The scene with its views where the engine will want them, so that `create` need not wait for it."""
-    if name in ("cpu", "reference") or _without_gpu():
+    if resolve(name) != "cuda":
         return scene
     from gradcon.engines.cuda_device import transfer
 
     return transfer(scene)
-
-
-def _without_gpu(scene: Scene | None = None, options: Options | None = None) -> str | None:
-    """Why the GPU cannot be used, for a scene or at all; None if it can."""
-    from gradcon.engines import cuda_device
-
-    return cuda_device.why_not(scene, options)

@@ -45,6 +45,22 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
 
 
 @compiled
+def product_row(data, right, above, below, up, x, down, out):
+    """The same, by differences: links may be a million times the data term, which the diagonal would swallow, and with
+    it all that is known of the disparity's mean."""
+    n = out.size
+    d, east, west = data[1 : n + 1], right[1 : n + 1], right[:n]
+    north, south = above[1 : n + 1], below[1 : n + 1]
+    xc, xe, xw, xn, xs = x[1 : n + 1], x[2 : n + 2], x[:n], up[1 : n + 1], down[1 : n + 1]
+    for i in range(n):
+        c = xc[i]
+        out[i] = d[i] * c + (east[i] * (c - xe[i]) + west[i] * (c - xw[i]))
+    for i in range(n):
+        c = xc[i]
+        out[i] += north[i] * (c - xn[i]) + south[i] * (c - xs[i])
+
+
+@compiled
 def jacobi_start_row(inverse, b, x):
     """x = damped D^-1 b: a Jacobi step from zero."""
     for i in range(1, x.size - 1):
@@ -119,7 +135,7 @@ def turn_row(beta, z, p):
 
 
 @compiled
-def turn_and_apply(beta, z, p, diagonal, right, below, q):
+def turn_and_apply(beta, z, p, data, right, below, q):
     """p = z + beta p and q = A p, in one sweep.  Returns <p, q>."""
     height, width = p.shape[0] - 2, p.shape[1] - 2
     dot = 0.0
@@ -128,7 +144,7 @@ def turn_and_apply(beta, z, p, diagonal, right, below, q):
         if y < height:
             turn_row(beta, z[y + 1], p[y + 1])
         result = q[y, 1 : width + 1]
-        apply_row(diagonal[y], right[y], below[y - 1], below[y], p[y - 1], p[y], p[y + 1], result)
+        product_row(data[y], right[y], below[y - 1], below[y], p[y - 1], p[y], p[y + 1], result)
         dot += dot_row(p[y, 1 : width + 1], result)
     return dot
 
@@ -195,13 +211,13 @@ def v_cycle(table, diagonal, inverse, right, below, b, x, z):
 
 
 @compiled
-def conjugate_gradients(table, diagonal, inverse, right, below, r, work, z, p, q, tolerance, most, solution):
+def conjugate_gradients(table, data, diagonal, inverse, right, below, r, work, z, p, q, tolerance, most, solution):
     """Solve A solution = r by preconditioned conjugate gradients from zero; returns the number of iterations.
 
     `r` (all levels) holds the right-hand side on its finest level and becomes the residual.  It has converged when
     the residual, in the preconditioner's norm, has fallen by `tolerance`.
     """
-    d, e, s = level(diagonal, table, 0), level(right, table, 0), level(below, table, 0)
+    d, e, s = level(data, table, 0), level(right, table, 0), level(below, table, 0)
     r_0, z_0 = level(r, table, 0), level(z, table, 0)
     solution[:] = 0
     p[:] = 0

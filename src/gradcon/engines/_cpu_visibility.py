@@ -27,8 +27,9 @@ def hidden_difference(w, bx, by, step, warped, reference):
     for y in range(height):
         for x in range(width):
             to_x, to_y = x + bx * w[y, x], y + by * w[y, x]
-            if 0 <= to_x <= width - 1 and 0 <= to_y <= height - 1:
-                if nearest[int(np.rint(to_y)), int(np.rint(to_x))] > w[y, x] + step:
-                    total += abs(float(warped[y, x]) - float(reference[y, x]))
-                    count += 1
+            if not (0 <= to_x <= width - 1 and 0 <= to_y <= height - 1):
+                continue
+            if nearest[int(np.rint(to_y)), int(np.rint(to_x))] > w[y, x] + step:
+                total += abs(float(warped[y, x]) - float(reference[y, x]))
+                count += 1
     return total, count

@@ -191,7 +191,7 @@ class _Solver:
         smoothness.assemble(w, term.diagonal, term.rhs, alpha, reweight, *fine)
         multigrid.set_up(self.table, self.data, self.right, self.below, self.diagonal, self.inverse)
         iterations = multigrid.conjugate_gradients(
-            self.table, self.diagonal, self.inverse, self.right, self.below, self.r, self.work, self.z,
+            self.table, self.data, self.diagonal, self.inverse, self.right, self.below, self.r, self.work, self.z,
             self.p, self.q, INNER_TOLERANCE, INNER_MOST, self.x,
         )  # fmt: skip
         return self.x[1:-1, 1:-1], iterations

@@ -18,7 +18,6 @@ from gradcon.engines import DataTerm, Report, known_truth
 from gradcon.engines.cuda_device import Device, current_device
 from gradcon.engines.cuda_plan import (
     SCALE,
-    SOLVER_ARRAYS,
     TILE_ROWS,
     Filter,
     Plan,
@@ -29,6 +28,7 @@ from gradcon.engines.cuda_plan import (
     tiling,
     view_table,
 )
+from gradcon.engines.cuda_solver import Solver
 from gradcon.errors import InputError
 from gradcon.scene import Scene
 from gradcon.schedules import Stage, Weighting
@@ -38,10 +38,6 @@ FILTER_THREADS = 256
 BLOCK = (32, 8)  # of the kernels that work pixel by pixel
 VARIANCE_RADIUS = 3  # as in kernels_pixel.h
 MEASURE_THREADS = 256
-BOTTOM_PIXELS = 64 * 64  # levels of the linear solver up to this size are one block's work
-MOST_LEVELS, BOTTOM_ARRAYS, SOLVER_TILE = 20, 6, 18 * 34  # as in kernels_solve.cu
-INNER_TOLERANCE = 1e-3  # as the cpu engine's
-INNER_MOST = 100
 
 
 class CudaEngine:
@@ -72,7 +68,7 @@ class CudaEngine:
         self._filters: dict[float, Filter] = {}
         self._references: dict[int, Any] = {}
         self._plans: dict[tuple[Stage, Weighting], Plan] = {}
-        self._make_levels()
+        self.solver = Solver(self.device, self.shape, self._buffer)
 
     def upload(self, w: Any) -> Any:
         return self._planes(w)
@@ -103,13 +99,7 @@ class CudaEngine:
     def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> Any:
         """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
         dw = self._buffer("dw", self.plane)
-        blocks, threads, shared = self._crew
-        arguments = [
-            w, term.diagonal, term.rhs, np.float32(alpha), np.int32(reweight), self._levels, np.int32(self._level_count),
-            np.int32(self._bottom), self._arrays, np.int32(self._level_size), self._partial, self._gate,
-            np.float64(INNER_TOLERANCE), np.int32(INNER_MOST), dw, self.counts, *self._sizes(),
-        ]  # fmt: skip
-        self.device.launch("solve", (blocks, 1, 1), (threads, 1, 1), arguments, shared)
+        self.solver.launch(w, term, alpha, reweight, dw, self.counts, self._sizes())
         return dw
 
     def update(self, w: Any, dw: Any, limit: float) -> Any:
@@ -262,7 +252,7 @@ class CudaEngine:
         self.device.launch(kernel, grid, (FILTER_THREADS, 1, 1), [*arguments, *bounds, *self._sizes()], tiles.shared)
 
     def _weigh(self, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
-        """Launch `weigh`, in blocks whose noise powers, one for each pixel and view of a group, fit into shared memory."""
+        """Launch `weigh`, in blocks whose noise powers, one a pixel and view of a group, fit into shared memory."""
         height, margin = BLOCK[1], 2 * VARIANCE_RADIUS
 
         def shared() -> int:
@@ -301,27 +291,3 @@ class CudaEngine:
             self.buffers.pop(name, None)
             self.buffers[name] = self.device.zeros(shape, dtype)
         return self.buffers[name]
-
-    def _make_levels(self) -> None:
-        """The levels of the linear solver, and who works on them."""
-        (height, width), offset, table = self.shape, 1, []
-        while len(table) < 2 or table[-1][:2] != (1, 1):
-            stride = width + 3 + (width + 3) % 2  # margins, and even: see kernels_solve.cu
-            table.append((height, width, offset, stride))
-            offset += (height + 3) * stride
-            height, width = (height + 1) // 2, (width + 1) // 2
-        size = offset + 1
-        blocks, threads = self.device.processors, self.device.solver_threads
-        fixed = 8 * threads + 16 * MOST_LEVELS + 4 * 2 * SOLVER_TILE
-        shared = [fixed + 4 * BOTTOM_ARRAYS * (size - level[2] + 1) for level in table]
-        fits = [
-            k for k, level in enumerate(table)
-            if k > 0 and level[0] * level[1] <= BOTTOM_PIXELS and shared[k] <= self.device.shared_limit
-        ]  # fmt: skip
-        self._level_count, self._level_size, self._bottom = len(table), size, fits[0]
-        self._crew = blocks, threads, shared[self._bottom]
-        self._levels = self.device.put(np.array(table, np.int32))
-        # Zeros: the margins of all levels stay so.
-        self._arrays = self._buffer("levels", (SOLVER_ARRAYS, size))
-        self._partial = self._buffer("partial sums", (2, blocks), np.float64)
-        self._gate = self._buffer("gate", (2,), np.uint32)

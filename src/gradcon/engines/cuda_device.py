@@ -6,21 +6,24 @@ The engine sees no more of a GPU than `Device`, so that its kernels can be run b
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines.cuda_source import KERNELS, OPTIONS, source
+from gradcon.errors import DeviceError, InputError
 from gradcon.options import Options
 from gradcon.scene import Scene
 
 COOPERATIVE = "kernels_solve.cu"
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
-LEAST_CAPABILITY = 60  # of a GPU, times ten: cooperative launches
+LEAST_CAPABILITY = 70  # of a GPU, times ten: below, its memory model lacks what the solver's barrier needs
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Device(Protocol):
@@ -45,6 +48,32 @@ class Device(Protocol):
     def elapsed(self, start: Any, end: Any) -> float: ...
 
 
+def in_words(method: Method) -> Method:
+    """The method with CuPy's errors as ours."""
+
+    @wraps(method)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        try:
+            return method(*arguments, **options)
+        except Exception as error:
+            raise _ours(error) from error
+
+    return guarded  # type: ignore[return-value]
+
+
+def _ours(error: Exception) -> Exception:
+    from cupy.cuda import driver, memory, runtime
+
+    if isinstance(error, memory.OutOfMemoryError):
+        return InputError(
+            "the GPU has not enough free memory for this scene; use fewer views (--views), smaller images, or the "
+            "engine cpu."
+        )
+    if isinstance(error, (runtime.CUDARuntimeError, driver.CUDADriverError)):
+        return DeviceError(f"the GPU or its driver failed: {_first_line(error)}; nvidia-smi tells its state.")
+    return error
+
+
 class CupyDevice:
     """A GPU that CuPy sees."""
 
@@ -58,24 +87,27 @@ class CupyDevice:
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.shared_limit = int(properties["sharedMemPerBlockOptin"])
+        self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
         self._pinned = cupy.cuda.alloc_pinned_memory(PINNED)
         self._functions: dict[str, Any] = {}
         for file, names in KERNELS.items():
-            module = cupy.RawModule(
-                code=source(file), options=OPTIONS, enable_cooperative_groups=file == COOPERATIVE
-            )
+            module = cupy.RawModule(code=source(file), options=OPTIONS, enable_cooperative_groups=file == COOPERATIVE)
             for name in names:
                 self._functions[name] = module.get_function(name)
 
+    @in_words
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return self.cupy.empty(shape, dtype)
 
+    @in_words
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return self.cupy.zeros(shape, dtype)
 
+    @in_words
     def put(self, array: NDArray[Any]) -> Any:
         return self.cupy.asarray(np.frombuffer(array.tobytes(), np.uint8) if array.dtype.names else array)
 
+    @in_words
     def get(self, array: Any) -> NDArray[Any]:
         if array.nbytes > PINNED or not array.flags.c_contiguous:
             return np.asarray(self.cupy.asnumpy(array))
@@ -84,6 +116,7 @@ class CupyDevice:
         stream.synchronize()
         return np.frombuffer(self._pinned, array.dtype, array.size).reshape(array.shape).copy()
 
+    @in_words
     def planes(self, images: Any, pitch: int) -> Any:
         images = self.cupy.asarray(images, np.float32)
         if images.shape[-1] == pitch:
@@ -95,6 +128,7 @@ class CupyDevice:
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
 
+    @in_words
     def launch(
         self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
     ) -> None:
@@ -103,14 +137,17 @@ class CupyDevice:
             function.max_dynamic_shared_size_bytes = shared
         function(grid, block, tuple(arguments), shared_mem=shared)
 
+    @in_words
     def wait(self) -> None:
         self.cupy.cuda.get_current_stream().synchronize()
 
+    @in_words
     def mark(self) -> Any:
         event = self.cupy.cuda.Event()
         event.record()
         return event
 
+    @in_words
     def elapsed(self, start: Any, end: Any) -> float:
         return float(self.cupy.cuda.get_elapsed_time(start, end)) / 1e3
 
@@ -161,6 +198,7 @@ def _too_large(scene: Scene, options: Options) -> str | None:
     return f"the scene needs about {needed / 1e6:.0f} MB and the GPU has {free / 1e6:.0f} MB free"
 
 
+@in_words
 def transfer(scene: Scene) -> Scene:
     """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
     import cupy

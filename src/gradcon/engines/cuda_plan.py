@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from gradcon import geometry, model
 from gradcon.engines.cuda_device import Device
+from gradcon.engines.cuda_solver import ARRAYS
 from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
 from gradcon.schedules import Stage, Weighting
 
-TILE_ROWS, RUN = 32, 8  # as in kernels.cu
-TILE_WIDTH = 128
+TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels.cu
 BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
 GROUP = 16  # views that are weighed together, or as many as are in the largest ring
-SOLVER_ARRAYS = 13  # as in kernels_solve.cu
 
 # The structs of kernels_pixel.h.
 VIEW = np.dtype(
@@ -32,8 +31,8 @@ VIEW = np.dtype(
 TRUST = np.dtype([("ring_end", "i4"), ("group_end", "i4"), ("sectors", "u4")])
 SCALE = np.dtype(
     [("taps", "u8"), ("dI", "u8"), ("g", "u8"), ("G", "u8"), ("blurred_g2", "u8"), ("reference", "u8"),
-     ("stride", "i8"), ("first_row", "i4"), ("radius", "i4"), ("steps", "i4"), ("has_scale_term", "i4"), ("noise", "f4"),
-     ("padding", "i4")], align=True
+     ("stride", "i8"), ("first_row", "i4"), ("radius", "i4"), ("steps", "i4"), ("has_scale_term", "i4"),
+     ("noise", "f4"), ("padding", "i4")], align=True
 )  # fmt: skip
 
 Buffer = Callable[[str, tuple[int, ...]], Any]
@@ -86,7 +85,7 @@ def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
     """About how much memory the engine takes for a stage."""
     T, coarser = len(stage.views), sum(q > 0 for q in stage.scales)
     pixels = shape[0] * (shape[1] + 31)
-    whole = 6 * T + 1 + 3 * (max(stage.scales) + 1) + 4 * SOLVER_ARRAYS // 3 + 12  # planes
+    whole = 6 * T + 1 + 3 * (max(stage.scales) + 1) + 4 * ARRAYS // 3 + 12  # planes
     return 4 * pixels * whole + min(BAND_BYTES, 4 * pixels * (4 * T + 1) * coarser)
 
 
@@ -102,8 +101,11 @@ def make_filter(device: Device, s: float) -> Filter:
 def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
     """Tiles wide enough that their margins do not dominate, and such that a block's shared memory holds one."""
 
+    def skewed(n: int) -> int:
+        return (n + 27) // 32 * 32 + 4
+
     def shared(width: int) -> int:
-        return 4 * (2 * steps + TILE_ROWS * ((width + steps - RUN) | 1) + planes * TILE_ROWS * (width + 1))
+        return 4 * (2 * steps + TILE_ROWS * (skewed(width + steps - RUN) + planes * skewed(width)))
 
     width = TILE_WIDTH
     while shared(width) > shared_limit and width > RUN:

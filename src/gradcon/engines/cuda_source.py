@@ -37,10 +37,10 @@ def _fixed_filters() -> list[str]:
     """even_tap<radius>(k) and odd_tap<radius>(k): after unrolling a loop over k they are numbers in instructions."""
     lines = [f"template <int RADIUS> DEVICE float {name}_tap(int) {{ return 0.0f; }}" for name in ("even", "odd")]
     radii = []
-    for q in FIXED_SCALES:
-        for name, taps in (("even", model.gaussian(model.sigma(q))), ("odd", model.gaussian_derivative(model.sigma(q)))):
-            radius = len(taps) // 2
+    for sigma in (model.sigma(q) for q in FIXED_SCALES):
+        for name, taps in (("even", model.gaussian(sigma)), ("odd", model.gaussian_derivative(sigma))):
             cases = " ".join(f"case {k}: return {float(tap):.9e}f;" for k, tap in enumerate(taps))
-            lines.append(f"template <> DEVICE float {name}_tap<{radius}>(int k) {{ switch (k) {{ {cases} }} return 0.0f; }}")
-        radii.append(f"FIXED({radius})")
+            head = f"template <> DEVICE float {name}_tap<{len(taps) // 2}>(int k)"
+            lines.append(f"{head} {{ switch (k) {{ {cases} }} return 0.0f; }}")
+        radii.append(f"FIXED({len(taps) // 2})")
     return [*lines, f"#define FIXED_RADII {' '.join(radii)}"]

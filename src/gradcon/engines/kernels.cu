@@ -3,8 +3,9 @@
 //
 // Images are planes of rows of `pitch` floats, a multiple of 32; what the columns past the width hold, nobody reads.
 
-#define TILE_ROWS 32   // of the filters: one a lane, so that all lanes read different banks of shared memory
-#define RUN 8          // neighbouring outputs a thread keeps in registers
+#define TILE_ROWS 32     // of the filters: one a lane
+#define TILE_WIDTH 128   // of the filters that the compiler knows; others may have narrower tiles
+#define RUN 8            // neighbouring outputs a thread keeps in registers
 
 // ---- filters
 //
@@ -13,13 +14,36 @@
 // even_tap<radius>(k) and odd_tap<radius>(k), which the engine puts in front of this file; radius 0 stands for any other
 // filter, whose taps are read from shared memory.
 
-// One tile of one scale: where it is, and its shared memory.
+// Four neighbouring numbers, from or to where they are aligned to four.
+struct Quad { float v[4]; };
+
+DEVICE Quad load_quad(const float *from) {
+#ifdef __CUDACC__
+    float4 q = *(const float4 *)from;
+    return {{q.x, q.y, q.z, q.w}};
+#else
+    return {{from[0], from[1], from[2], from[3]}};
+#endif
+}
+
+DEVICE void store_quad(float *to, Quad q) {
+#ifdef __CUDACC__
+    *(float4 *)to = make_float4(q.v[0], q.v[1], q.v[2], q.v[3]);
+#else
+    for (int j = 0; j < 4; ++j) to[j] = q.v[j];
+#endif
+}
+
+// One tile of one scale: where it is, and its shared memory.  Rows begin 4 banks apart (modulo 32), so that quads of
+// eight neighbouring rows are in different banks.
 struct Tile {
-    int x0, y0, width, radius, steps, row_stride;
+    int x0, y0, width, radius, steps, row_stride, plane_stride;
     const float *even, *odd;
     float *rows, *planes;
-    DEVICE float *plane(int k) const { return planes + k * TILE_ROWS * (width + 1); }
+    DEVICE float *plane(int k) const { return planes + k * TILE_ROWS * plane_stride; }
 };
+
+DEVICE int skewed(int n) { return (n + 27) / 32 * 32 + 4; }  // at least n
 
 DEVICE Tile start_tile(const Scale &scale, int tile_width, int first_row, int width, float *shared) {
     int across = (width + tile_width - 1) / tile_width, down = (int)blockIdx.x / across;
@@ -29,7 +53,8 @@ DEVICE Tile start_tile(const Scale &scale, int tile_width, int first_row, int wi
     tile.width = tile_width;
     tile.radius = scale.radius;
     tile.steps = scale.steps;
-    tile.row_stride = (tile_width + scale.steps - RUN) | 1;
+    tile.row_stride = skewed(tile_width + scale.steps - RUN);
+    tile.plane_stride = skewed(tile_width);
     for (int i = threadIdx.x; i < 2 * scale.steps; i += blockDim.x) shared[i] = scale.taps[i];
     tile.even = shared;
     tile.odd = shared + scale.steps;
@@ -39,56 +64,54 @@ DEVICE Tile start_tile(const Scale &scale, int tile_width, int first_row, int wi
     return tile;
 }
 
-// RUN neighbouring taps, from where they are aligned to four.
-DEVICE void load_taps(const float *from, float *taps) {
-#ifdef __CUDACC__
-    float4 a = ((const float4 *)from)[0], b = ((const float4 *)from)[1];
-    taps[0] = a.x, taps[1] = a.y, taps[2] = a.z, taps[3] = a.w, taps[4] = b.x, taps[5] = b.y, taps[6] = b.z, taps[7] = b.w;
-#else
-    for (int j = 0; j < RUN; ++j) taps[j] = from[j];
-#endif
-}
-
-// RUN neighbouring outputs of one or of both filters: out[j] = sum over i of taps[i - j] * value(i).
-template <int RADIUS, bool EVEN, bool ODD, class Value>
-DEVICE void filter_run(const Tile &tile, Value value, float *smooth, float *derived) {
+// RUN neighbouring outputs of one or of both filters: out[j] = sum over i of taps[i - j] * value(i); quad(i) has the four
+// values from i on.
+template <int RADIUS, bool EVEN, bool ODD, class Values>
+DEVICE void filter_run(const Tile &tile, Values quad, float *smooth, float *derived) {
     for (int j = 0; j < RUN; ++j) smooth[j] = derived[j] = 0.0f;
     if (RADIUS > 0) {
 #pragma unroll
-        for (int i = 0; i < 2 * RADIUS + RUN; ++i) {
-            float v = value(i);
+        for (int i = 0; i < 2 * RADIUS + RUN; i += 4) {
+            Quad values = quad(i);
 #pragma unroll
-            for (int j = 0; j < RUN; ++j)
-                if (i - j >= 0 && i - j <= 2 * RADIUS) {
-                    if (EVEN) smooth[j] += even_tap<RADIUS>(i - j) * v;
-                    if (ODD) derived[j] += odd_tap<RADIUS>(i - j) * v;
-                }
+            for (int u = 0; u < 4; ++u)
+#pragma unroll
+                for (int j = 0; j < RUN; ++j)
+                    if (i + u - j >= 0 && i + u - j <= 2 * RADIUS) {
+                        if (EVEN) smooth[j] += even_tap<RADIUS>(i + u - j) * values.v[u];
+                        if (ODD) derived[j] += odd_tap<RADIUS>(i + u - j) * values.v[u];
+                    }
         }
         return;
     }
     // RUN values at a time; they meet the taps loaded with them, and those loaded before.
-    float even_before[RUN] = {}, odd_before[RUN] = {}, even[RUN] = {}, odd[RUN] = {};
+    float even[2 * RUN] = {}, odd[2 * RUN] = {};
     for (int i = 0; i < tile.steps; i += RUN) {
-        if (EVEN) load_taps(tile.even + i, even);
-        if (ODD) load_taps(tile.odd + i, odd);
 #pragma unroll
-        for (int u = 0; u < RUN; ++u) {
-            float v = value(i + u);
-#pragma unroll
-            for (int j = 0; j < RUN; ++j) {
-                if (EVEN) smooth[j] += (j <= u ? even[u - j] : even_before[u - j + RUN]) * v;
-                if (ODD) derived[j] += (j <= u ? odd[u - j] : odd_before[u - j + RUN]) * v;
-            }
+        for (int h = 0; h < RUN; h += 4) {
+            if (EVEN) { Quad t = load_quad(tile.even + i + h); for (int k = 0; k < 4; ++k) even[RUN + h + k] = t.v[k]; }
+            if (ODD) { Quad t = load_quad(tile.odd + i + h); for (int k = 0; k < 4; ++k) odd[RUN + h + k] = t.v[k]; }
         }
 #pragma unroll
-        for (int j = 0; j < RUN; ++j) even_before[j] = even[j], odd_before[j] = odd[j];
+        for (int h = 0; h < RUN; h += 4) {
+            Quad values = quad(i + h);
+#pragma unroll
+            for (int u = 0; u < 4; ++u)
+#pragma unroll
+                for (int j = 0; j < RUN; ++j) {
+                    if (EVEN) smooth[j] += even[RUN + h + u - j] * values.v[u];
+                    if (ODD) derived[j] += odd[RUN + h + u - j] * values.v[u];
+                }
+        }
+#pragma unroll
+        for (int j = 0; j < RUN; ++j) even[j] = even[RUN + j], odd[j] = odd[RUN + j];
     }
 }
 
 // Down the columns, by even or by odd taps, into the tile's rows, which are wider than the tile by the filter's reach.
 template <int RADIUS, bool EVEN> DEVICE void filter_columns(const Tile &tile, const float *image, Image size) {
-    const int columns = RADIUS > 0 ? tile.width + 2 * RADIUS : tile.width + tile.steps - RUN;
-    const int reach = RADIUS > 0 ? 2 * RADIUS + RUN : tile.steps, top = tile.y0 - tile.radius;
+    const int columns = RADIUS > 0 ? TILE_WIDTH + 2 * RADIUS : tile.width + tile.steps - RUN;
+    const int reach = RADIUS > 0 ? (2 * RADIUS + RUN + 3) / 4 * 4 : tile.steps, top = tile.y0 - tile.radius;
     const bool within = top >= 0 && top + TILE_ROWS - RUN + reach <= size.height;
     for (int item = threadIdx.x; item < columns * (TILE_ROWS / RUN); item += blockDim.x) {
         int segment = item / columns, column = item - segment * columns, row = segment * RUN;
@@ -96,12 +119,17 @@ template <int RADIUS, bool EVEN> DEVICE void filter_columns(const Tile &tile, co
         float smooth[RUN], derived[RUN];
         if (within) {
             source += (long long)(top + row) * size.pitch;
-            filter_run<RADIUS, EVEN, !EVEN>(
-                tile, [=](int i) { return source[(long long)i * size.pitch]; }, smooth, derived);
+            filter_run<RADIUS, EVEN, !EVEN>(tile, [=](int i) {
+                const float *at = source + (long long)i * size.pitch;
+                return Quad{{at[0], at[size.pitch], at[2 * size.pitch], at[3 * size.pitch]}};
+            }, smooth, derived);
         } else {
-            filter_run<RADIUS, EVEN, !EVEN>(
-                tile, [=](int i) { return source[(long long)clamp(top + row + i, size.height) * size.pitch]; }, smooth,
-                derived);
+            filter_run<RADIUS, EVEN, !EVEN>(tile, [=](int i) {
+                Quad values;
+                for (int u = 0; u < 4; ++u)
+                    values.v[u] = source[(long long)clamp(top + row + i + u, size.height) * size.pitch];
+                return values;
+            }, smooth, derived);
         }
         for (int j = 0; j < RUN; ++j) tile.rows[(row + j) * tile.row_stride + column] = EVEN ? smooth[j] : derived[j];
     }
@@ -111,13 +139,14 @@ template <int RADIUS, bool EVEN> DEVICE void filter_columns(const Tile &tile, co
 // Along the rows by even taps into one plane, and where asked by odd taps into another.
 template <int RADIUS, bool BOTH> DEVICE void filter_rows(const Tile &tile, float *smooth_plane, float *derived_plane) {
     for (int item = threadIdx.x; item < TILE_ROWS * (tile.width / RUN); item += blockDim.x) {
-        int row = item % TILE_ROWS, column = item / TILE_ROWS * RUN, to = row * (tile.width + 1) + column;
+        int row = item % TILE_ROWS, column = item / TILE_ROWS * RUN, to = row * tile.plane_stride + column;
         const float *line = tile.rows + row * tile.row_stride + column;
         float smooth[RUN], derived[RUN];
-        filter_run<RADIUS, true, BOTH>(tile, [=](int i) { return line[i]; }, smooth, derived);
-        for (int j = 0; j < RUN; ++j) smooth_plane[to + j] = smooth[j];
-        if (BOTH)
-            for (int j = 0; j < RUN; ++j) derived_plane[to + j] = derived[j];
+        filter_run<RADIUS, true, BOTH>(tile, [=](int i) { return load_quad(line + i); }, smooth, derived);
+        for (int j = 0; j < RUN; j += 4) {
+            store_quad(smooth_plane + to + j, {{smooth[j], smooth[j + 1], smooth[j + 2], smooth[j + 3]}});
+            if (BOTH) store_quad(derived_plane + to + j, {{derived[j], derived[j + 1], derived[j + 2], derived[j + 3]}});
+        }
     }
     __syncthreads();
 }
@@ -133,7 +162,7 @@ template <int RADIUS> DEVICE void filter_radius(const Tile &tile, const float *i
 }
 
 DEVICE void filter_tile(const Tile &tile, const float *image, Image size, bool dx, bool dy) {
-    switch (tile.radius) {
+    switch (tile.width == TILE_WIDTH ? tile.radius : 0) {
 #define FIXED(radius) case radius: filter_radius<radius>(tile, image, size, dx, dy); break;
         FIXED_RADII
 #undef FIXED
@@ -141,11 +170,15 @@ DEVICE void filter_tile(const Tile &tile, const float *image, Image size, bool d
     }
 }
 
-// Calls output(x, y, i) for every pixel of the tile in the image and before `end_row`; i is its place in the planes.
-template <class Output> DEVICE void for_pixels(const Tile &tile, int end_row, int width, Output output) {
-    for (int row = threadIdx.x / 32; row < TILE_ROWS && tile.y0 + row < end_row; row += blockDim.x / 32)
-        for (int column = threadIdx.x % 32; column < tile.width && tile.x0 + column < width; column += 32)
-            output(tile.x0 + column, tile.y0 + row, row * (tile.width + 1) + column);
+// Calls output(x, y, i) for every four neighbouring pixels of the tile, of which some are in the image and before
+// `end_row`; i is their place in the planes.
+template <class Output> DEVICE void for_quads(const Tile &tile, int end_row, int width, Output output) {
+    const int across = tile.width / 4;
+    for (int item = threadIdx.x; item < TILE_ROWS * across; item += blockDim.x) {
+        int row = tile.width == TILE_WIDTH ? item / (TILE_WIDTH / 4) : item / across, column = (item - row * across) * 4;
+        if (tile.y0 + row < end_row && tile.x0 + column < width)
+            output(tile.x0 + column, tile.y0 + row, row * tile.plane_stride + column);
+    }
 }
 
 // Warped views -> dI, g and G of every scale.  Grid: tiles, views, scales.
@@ -160,22 +193,31 @@ DEVICE void linearise_tile(
     filter_tile(tile, warped + blockIdx.y * plane, size, kind != COLUMN, kind != ROW);
     const float *smooth = tile.plane(0), *dx = tile.plane(1), *dy = tile.plane(kind == COLUMN ? 1 : 2);
     const long long field = blockIdx.y * scale.stride - (long long)scale.first_row * size.pitch;
-    for_pixels(tile, end_row, size.width, [&](int x, int y, int i) {
-        long long pixel = (long long)y * size.pitch + x;
+    for_quads(tile, end_row, size.width, [&](int x, int y, int i) {
+        const long long pixel = (long long)y * size.pitch + x;
         const float *reference = scale.reference + pixel;
-        Coupling c = coupling<ANY_GENERAL>(view, x, y, w[pixel], size);
-        float d_t, d_r;
-        if (kind == ROW) d_t = c.cx * dx[i], d_r = c.cx * reference[plane];
-        else if (kind == COLUMN) d_t = c.cy * dy[i], d_r = c.cy * reference[2 * plane];
-        else d_t = along(c.cx, c.cy, dx[i], dy[i]), d_r = along(c.cx, c.cy, reference[plane], reference[2 * plane]);
-        scale.dI[field + pixel] = smooth[i] - reference[0];
-        scale.g[field + pixel] = mean_gradient(d_t, d_r);
-        scale.G[field + pixel] = gradient_inconsistency(d_t, d_r);
+        const Quad disparity = load_quad(w + pixel), smooth_r = load_quad(reference), smooth_t = load_quad(smooth + i);
+        Quad dx_t, dx_r, dy_t, dy_r, dI, g, G;
+        if (kind != COLUMN) dx_t = load_quad(dx + i), dx_r = load_quad(reference + plane);
+        if (kind != ROW) dy_t = load_quad(dy + i), dy_r = load_quad(reference + 2 * plane);
+        for (int j = 0; j < 4; ++j) {
+            Coupling c = coupling<ANY_GENERAL>(view, x + j, y, disparity.v[j], size);
+            float d_t, d_r;
+            if (kind == ROW) d_t = c.cx * dx_t.v[j], d_r = c.cx * dx_r.v[j];
+            else if (kind == COLUMN) d_t = c.cy * dy_t.v[j], d_r = c.cy * dy_r.v[j];
+            else d_t = along(c.cx, c.cy, dx_t.v[j], dy_t.v[j]), d_r = along(c.cx, c.cy, dx_r.v[j], dy_r.v[j]);
+            dI.v[j] = smooth_t.v[j] - smooth_r.v[j];
+            g.v[j] = mean_gradient(d_t, d_r);
+            G.v[j] = gradient_inconsistency(d_t, d_r);
+        }
+        store_quad(scale.dI + field + pixel, dI);
+        store_quad(scale.g + field + pixel, g);
+        store_quad(scale.G + field + pixel, G);
     });
 }
 
-#define LINEARISE(name, any_general)                                                                                   \
-    KERNEL void LAUNCH_BOUNDS(256, 4) name(                                                                                            \
+#define LINEARISE(name, any_general, blocks)                                                                           \
+    KERNEL void LAUNCH_BOUNDS(256, blocks) name(                                                                       \
         const float *warped, const float *w, const View *views, const Scale *scales, int tile_width, int first_row,    \
         int end_row, int height, int width, int pitch                                                                  \
     ) {                                                                                                                \
@@ -183,8 +225,8 @@ DEVICE void linearise_tile(
         linearise_tile<any_general>(warped, w, views[blockIdx.y], scales[blockIdx.z], tile_width, first_row, end_row,  \
                                     {height, width, pitch}, shared);                                                   \
     }
-LINEARISE(linearise, false)
-LINEARISE(linearise_general, true)
+LINEARISE(linearise, false, 4)
+LINEARISE(linearise_general, true, 2)
 
 // Planes -> blurred_g2 of every scale that has a scale term.  Grid: tiles, planes, scales.
 KERNEL void LAUNCH_BOUNDS(256, 4) blur(
@@ -198,7 +240,9 @@ KERNEL void LAUNCH_BOUNDS(256, 4) blur(
     Tile tile = start_tile(scale, tile_width, first_row, width, shared);
     filter_tile(tile, image, {height, width, pitch}, false, false);
     const float *smooth = tile.plane(0);
-    for_pixels(tile, end_row, width, [&](int x, int y, int i) { out[(long long)y * pitch + x] = smooth[i]; });
+    for_quads(tile, end_row, width, [&](int x, int y, int i) {
+        store_quad(out + (long long)y * pitch + x, load_quad(smooth + i));
+    });
 }
 
 // The reference smoothed and derived at every scale.  Grid: tiles, 1, scales.
@@ -210,12 +254,12 @@ KERNEL void reference_fields(
     Tile tile = start_tile(scale, tile_width, first_row, width, shared);
     filter_tile(tile, image, {height, width, pitch}, true, true);
     const float *smooth = tile.plane(0), *dx = tile.plane(1), *dy = tile.plane(2);
-    for_pixels(tile, end_row, width, [&](int x, int y, int i) {
-        long long plane = (long long)height * pitch;
+    for_quads(tile, end_row, width, [&](int x, int y, int i) {
+        const long long plane = (long long)height * pitch;
         float *out = scale.reference + (long long)y * pitch + x;
-        out[0] = smooth[i];
-        out[plane] = dx[i];
-        out[2 * plane] = dy[i];
+        store_quad(out, load_quad(smooth + i));
+        store_quad(out + plane, load_quad(dx + i));
+        store_quad(out + 2 * plane, load_quad(dy + i));
     });
 }
 

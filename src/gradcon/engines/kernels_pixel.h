@@ -62,7 +62,10 @@ DEVICE float inverse_root(float x) {
 DEVICE int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
 // Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
-DEVICE bool inside(int i, float shift, int n) { return shift >= (float)-i && shift <= (float)(n - 1 - i); }
+DEVICE bool inside(int i, float shift, int n) {
+    float position = (float)i;
+    return shift >= -position && shift <= (float)(n - 1) - position;
+}
 
 // ---- geometry
 
@@ -83,7 +86,8 @@ DEVICE bool sees(Position at, Image image) {
 // only where some view needs it.
 template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w, Image image) {
     if (!ANY_GENERAL || view.kind != GENERAL) {
-        bool seen = inside(x, view.bx * w, image.width) && inside(y, view.by * w, image.height);
+        bool seen = (view.kind == COLUMN || inside(x, view.bx * w, image.width))
+            && (view.kind == ROW || inside(y, view.by * w, image.height));
         return {seen ? view.bx : 0.0f, seen ? view.by : 0.0f};
     }
     Position at = project(view.M, view.m, x, y, w);

@@ -1,6 +1,7 @@
 // The linear solver of the CUDA engine: conjugate gradients with a multigrid V-cycle, as in _cpu_multigrid.py, in one
 // persistent kernel.  All blocks are resident at once (a cooperative launch) and meet at a barrier between phases, so
-// that no host is asked whether it has converged.  The coarsest levels are one block's work, in shared memory.
+// that no host is asked whether it has converged.  The coarsest levels fit into shared memory: every block does all of
+// their work for itself, which takes less time than telling the others.
 //
 // A Jacobi step from zero is x = DAMPING D^-1 b, so that D x needs no diagonal: only its inverse is kept.
 
@@ -118,7 +119,6 @@ template <class Function> DEVICE Patch combine(const Patch &u, const Patch &v, F
             f(u.w1, v.w1), f(u.e1, v.e1), f(u.w2, v.w2), f(u.e2, v.e2)};
 }
 
-// Links times the neighbours' values, for each of the four pixels; and the sums of their links.
 struct Four { float a, b, c, d; };
 
 struct Links { Pair right1, right2, below0, below1, below2; float left1, left2; };
@@ -128,6 +128,7 @@ DEVICE Links links(const Level &level, const Cell &cell, const float *right, con
             pair(below + cell.c), right[cell.a - 1], right[cell.c - 1]};
 }
 
+// Links times the neighbours' values, for each of the four pixels.
 DEVICE Four pull(const Links &l, const Patch &v) {
     return {l.left1 * v.w1 + l.right1.x * v.ab.y + (l.below0.x * v.n.x + l.below1.x * v.cd.x),
             l.right1.x * v.ab.x + l.right1.y * v.e1 + (l.below0.y * v.n.y + l.below1.y * v.cd.y),
@@ -135,9 +136,15 @@ DEVICE Four pull(const Links &l, const Patch &v) {
             l.right2.x * v.cd.x + l.right2.y * v.e2 + (l.below1.y * v.ab.y + l.below2.y * v.s.y)};
 }
 
-DEVICE Four sums(const Links &l) {
-    return {l.left1 + l.right1.x + (l.below0.x + l.below1.x), l.right1.x + l.right1.y + (l.below0.y + l.below1.y),
-            l.left2 + l.right2.x + (l.below1.x + l.below2.x), l.right2.x + l.right2.y + (l.below1.y + l.below2.y)};
+// L v of the four pixels.  By differences: links may be a million times the data term, which a sum of them would swallow,
+// and with it all that is known of the disparity's mean.
+DEVICE Four smoothness_of(const Links &l, const Patch &v) {
+    float a = v.ab.x, b = v.ab.y, c = v.cd.x, d = v.cd.y;
+    float ab = l.right1.x * (a - b), cd = l.right2.x * (c - d), ac = l.below1.x * (a - c), bd = l.below1.y * (b - d);
+    return {l.left1 * (a - v.w1) + l.below0.x * (a - v.n.x) + (ab + ac),
+            l.right1.y * (b - v.e1) + l.below0.y * (b - v.n.y) + (bd - ab),
+            l.left2 * (c - v.w2) + l.below2.x * (c - v.s.x) + (cd - ac),
+            l.right2.y * (d - v.e2) + l.below2.y * (d - v.s.y) - (cd + bd)};
 }
 
 DEVICE void store(float *field, const Cell &cell, float a, float b, float c, float d) {
@@ -240,11 +247,11 @@ DEVICE Four risen(
 
 DEVICE void ascend(
     Crew crew, const Level &fine, const Level &coarse, const float *inverse, const float *right, const float *below,
-    const float *b, const float *step, float *z
+    const float *b, const float *step, const float *coarse_z, float *z
 ) {
     for (int i = crew.first; i < coarse.height * coarse.width; i += crew.step) {
         Cell cell = cell_of(fine, coarse, i);
-        Four up = risen(z + cell.coarse, coarse.stride, patch(fine, cell, step), links(fine, cell, right, below),
+        Four up = risen(coarse_z + cell.coarse, coarse.stride, patch(fine, cell, step), links(fine, cell, right, below),
                         pair(inverse + cell.a), pair(inverse + cell.c), pair(b + cell.a), pair(b + cell.c));
         store(z, cell, up.a, up.b, up.c, up.d);
     }
@@ -314,10 +321,10 @@ DEVICE void descend_twice(
     }
 }
 
-// z of `coarse` -> that of `fine`, by way of `middle`'s, of which nothing remains.
+// `coarse_z` -> z of `fine`, by way of `middle`'s, of which nothing remains.
 DEVICE void ascend_twice(
     const Level &fine, const Level &middle, const Level &coarse, const float *inverse, const float *right,
-    const float *below, const float *b, const float *step, float *z, float *shared
+    const float *below, const float *b, const float *step, const float *coarse_z, float *z, float *shared
 ) {
     const int across = (middle.width + TILE_OVER - 1) / TILE_OVER, down = (middle.height + TILE_DOWN - 1) / TILE_DOWN;
     for (int tile = blockIdx.x; tile < across * down; tile += gridDim.x) {
@@ -327,7 +334,7 @@ DEVICE void ascend_twice(
             if (is_inside(middle, y, x)) {
                 int s = middle.stride, at = middle.offset + y * s + x;
                 auto corrected = [&](int k, int ky, int kx) {
-                    return step[k] + z[coarse.offset + (ky + 1) / 2 * coarse.stride + (kx + 1) / 2];
+                    return step[k] + coarse_z[coarse.offset + (ky + 1) / 2 * coarse.stride + (kx + 1) / 2];
                 };
                 float pulled = right[at] * corrected(at + 1, y, x + 1) + right[at - 1] * corrected(at - 1, y, x - 1)
                     + (below[at] * corrected(at + s, y + 1, x) + below[at - s] * corrected(at - s, y - 1, x));
@@ -347,7 +354,7 @@ DEVICE void ascend_twice(
     }
 }
 
-// The arrays of the levels from `first` on in one block's shared memory; the data term, which the cycle does not need,
+// The arrays of the levels from `first` on in shared memory; the data term, which the cycle does not need,
 // lies where z will be.
 struct Bottom { float *right, *below, *inverse, *b, *step, *z; int base, size; };
 
@@ -382,8 +389,8 @@ DEVICE void set_up_bottom(const Bottom &bottom, const Level *levels, int first, 
     __syncthreads();
 }
 
-// b and step of level `first` -> its z.
-DEVICE void bottom_cycle(const Bottom &bottom, const Level *levels, int first, int count, float *arrays, int n) {
+// b of level `first` -> its z, in shared memory.
+DEVICE void bottom_cycle(const Bottom &bottom, const Level *levels, int first, int count, const float *arrays, int n) {
     Crew crew = {(int)threadIdx.x, (int)blockDim.x};
     const Level top = local(levels[first], bottom);
     int pixels = top.height * top.width;
@@ -400,7 +407,7 @@ DEVICE void bottom_cycle(const Bottom &bottom, const Level *levels, int first, i
     };
     auto up = [&](Crew who, int k) {
         ascend(who, local(levels[k], bottom), local(levels[k + 1], bottom), bottom.inverse, bottom.right, bottom.below,
-               bottom.b, bottom.step, bottom.z);
+               bottom.b, bottom.step, bottom.z, bottom.z);
     };
     int small = first;  // from here on, one warp does it
     for (; small + 1 < count && levels[small + 1].height * levels[small + 1].width > 64; ++small) {
@@ -426,10 +433,6 @@ DEVICE void bottom_cycle(const Bottom &bottom, const Level *levels, int first, i
     for (int k = small - 1; k >= first; --k) {
         up(crew, k);
         __syncthreads();
-    }
-    for (int i = crew.first; i < pixels; i += crew.step) {
-        int y = i / top.width, at = top.offset + (y + 1) * top.stride + i - y * top.width + 1;
-        arrays[Z * n + bottom.base + at] = bottom.z[at];
     }
 }
 
@@ -465,7 +468,7 @@ KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
         meet(gate);
     }
     for (int k = 1; k <= first; ++k) invert(all, levels[k], data, right, below, inverse);
-    if (blockIdx.x == 0) set_up_bottom(bottom, levels, first, count, arrays, n);
+    set_up_bottom(bottom, levels, first, count, arrays, n);
     meet(gate);
 
     double rz = 0.0, goal = 0.0, beta = 0.0, a = 0.0;
@@ -494,24 +497,27 @@ KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
             descend(all, levels[level], levels[level + 1], inverse, right, below, b, step);
             meet(gate);
         }
-        if (blockIdx.x == 0) bottom_cycle(bottom, levels, first, count, arrays, n);
-        meet(gate);
+        bottom_cycle(bottom, levels, first, count, arrays, n);
+        const float *below_z = bottom.z;  // of the level that was done last, and the level as it lies there
+        Level done = local(levels[first], bottom);
         if (level < first) {
-            ascend(all, levels[level], levels[level + 1], inverse, right, below, b, step, z);
+            ascend(all, levels[level], done, inverse, right, below, b, step, below_z, z);
             meet(gate);
+            below_z = z, done = levels[level];
         }
         for (level -= 2; level >= 1; level -= 2) {
-            ascend_twice(levels[level], levels[level + 1], levels[level + 2], inverse, right, below, b, step, z, shared);
+            ascend_twice(levels[level], levels[level + 1], done, inverse, right, below, b, step, below_z, z, shared);
             meet(gate);
+            below_z = z, done = levels[level];
         }
         // Up to the finest level, with <r, z>.
         double dot = 0.0;
         for (int i = all.first; i < cells; i += all.step) {
-            Cell cell = cell_of(fine, coarse, i);
+            Cell cell = cell_of(fine, done, i);
             Patch rest = patch(fine, cell, r_next), inverses = patch(fine, cell, inverse);
             Patch steps = combine(rest, inverses, [](float u, float v) { return DAMPING * u * v; });
-            Four up = risen(z + cell.coarse, coarse.stride, steps, links(fine, cell, right, below), inverses.ab, inverses.cd,
-                            rest.ab, rest.cd);
+            Four up = risen(below_z + cell.coarse, done.stride, steps, links(fine, cell, right, below), inverses.ab,
+                            inverses.cd, rest.ab, rest.cd);
             store(z, cell, up.a, up.b, up.c, up.d);
             dot += ((double)rest.ab.x * up.a + (double)rest.ab.y * up.b)
                 + ((double)rest.cd.x * up.c + (double)rest.cd.y * up.d);
@@ -529,11 +535,10 @@ KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
         for (int i = all.first; i < cells; i += all.step) {
             Cell cell = cell_of(fine, coarse, i);
             Patch turned = combine(patch(fine, cell, z), patch(fine, cell, p), [=](float u, float v) { return u + fb * v; });
-            Links l = links(fine, cell, right, below);
-            Four pulled = pull(l, turned), strength = sums(l);
+            Four Lp = smoothness_of(links(fine, cell, right, below), turned);
             Pair d1 = pair(data + cell.a), d2 = pair(data + cell.c);
-            Four q = {(d1.x + strength.a) * turned.ab.x - pulled.a, (d1.y + strength.b) * turned.ab.y - pulled.b,
-                      (d2.x + strength.c) * turned.cd.x - pulled.c, (d2.y + strength.d) * turned.cd.y - pulled.d};
+            Four q = {d1.x * turned.ab.x + Lp.a, d1.y * turned.ab.y + Lp.b, d2.x * turned.cd.x + Lp.c,
+                      d2.y * turned.cd.y + Lp.d};
             store(p_next, cell, turned.ab.x, turned.ab.y, turned.cd.x, turned.cd.y);
             store(product, cell, q.a, q.b, q.c, q.d);
             dot += ((double)turned.ab.x * q.a + (double)turned.ab.y * q.b)

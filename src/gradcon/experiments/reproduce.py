@@ -77,7 +77,7 @@ def reproduce(
                 print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
             datasets[kind] = find(folder, kind)
     plan = Plan(
-        engine="cpu" if engine == "auto" else engine,
+        engine=engines.resolve(engine),
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,
@@ -141,7 +141,6 @@ def _check(only: Sequence[str], engine: str, workers: int | None) -> None:
     for name in only:
         if name not in EXPERIMENTS:
             raise InputError(f"only: {name!r} is not one of {', '.join(EXPERIMENTS)}.")
-    if engine not in engines.ENGINES:
-        raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES)}.")
+    engines.check(engine)
     if workers is not None and not 1 <= workers <= 1024:
         raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gradcon.arrays import to_host
 from gradcon.errors import InputError
 from gradcon.io import pfm
 from gradcon.io.files import write_files
@@ -25,9 +26,10 @@ def save_result(result: Result, folder: str | Path) -> Path:
     """Write the four files of a result into `folder`, which is created where it is missing; return it."""
 
     def files() -> Iterator[tuple[str, bytes]]:
-        yield "disparity.pfm", pfm.encode(result.disparity)
-        yield "confidence.pfm", pfm.encode(result.confidence)
-        yield "disparity.png", disparity_picture(result.disparity, str(result.source.get("name", "")))
+        disparity = to_host(result.disparity)
+        yield "disparity.pfm", pfm.encode(disparity)
+        yield "confidence.pfm", pfm.encode(to_host(result.confidence))
+        yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
         yield "result.json", (to_json(result.summary()) + "\n").encode()
 
     return write_files(Path(folder), files())

@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 import gradcon
 
 # What an estimate depends on: when one of these files changes, kept outcomes no longer count.
-MODEL_SOURCES = ("model.py", "geometry.py", "scene.py", "schedules.py", "estimate.py", "metrics.py", "engines/*.py")
+MODEL_SOURCES = (
+    "model.py", "geometry.py", "scene.py", "schedules.py", "minimise.py", "metrics.py", "engines/*.py", "engines/*.cu",
+    "engines/*.h",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
