@@ -1,8 +1,6 @@
 """`python -m gradcon` is the command `gradcon`."""
 
-import sys
-
-from gradcon.cli import main
+from gradcon.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -28,11 +28,24 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 # typer does not export the base of its usage errors, and where it lives depends on typer's version.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
+GPU_FAILED = 3  # exit code
+
 Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 SceneArgument = Annotated[Path, typer.Argument(help="Folder of the views, or a rig.toml.")]
 Reference = Annotated[str | None, typer.Option(metavar="FILE", help="File name of the reference view.")]
 SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: what ground-truth grey values are divided by.")]
+
+
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """The command itself: `main`, and the end of the process."""
+    code = main(arguments)
+    if code == GPU_FAILED:
+        # What CuPy would clean up is lost, and each failure to do so would be reported.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
         return int(code or 0)
     except (InputError, DeviceError) as error:
-        return _fail(str(error), code=3 if isinstance(error, DeviceError) else 2)
+        return _fail(str(error), code=GPU_FAILED if isinstance(error, DeviceError) else 2)
     except UsageError as error:
         where = error.ctx.command_path if error.ctx else "gradcon"
         message = " ".join(error.format_message().split())

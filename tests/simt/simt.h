@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csetjmp>
 #include <cstring>
 #include <tuple>
 #include <ucontext.h>
@@ -24,16 +25,28 @@ struct Block {
     std::vector<Barrier> warps;
     std::vector<unsigned char> shared;
 };
-struct Fiber { ucontext_t context; Block *block; dim3 thread; bool done = false; };
+struct Fiber { ucontext_t context; jmp_buf place; Block *block; dim3 thread; bool started = false, done = false; };
 
-inline ucontext_t scheduler;
 inline std::vector<std::vector<char>> stacks;  // kept from launch to launch
 inline Fiber *now;
 inline dim3 grid_size, block_size;
 inline void (*body)(void **);
 inline void **arguments;
 
-inline void yield() { swapcontext(&now->context, &scheduler); }
+// A fiber is entered once by its context, and from then on by a jump: that asks nothing of the system.
+inline jmp_buf scheduler_place;
+
+inline void yield() {
+    if (!_setjmp(now->place)) _longjmp(scheduler_place, 1);
+}
+
+inline void resume(Fiber &fiber) {
+    now = &fiber;
+    if (_setjmp(scheduler_place)) return;
+    if (fiber.started) _longjmp(fiber.place, 1);
+    fiber.started = true;
+    setcontext(&fiber.context);
+}
 
 inline void release(Block &block) {
     if (block.all.arrived > 0 && block.all.arrived + block.ended == block.threads) block.all = {0, block.all.generation + 1};
@@ -79,15 +92,14 @@ inline void run(std::vector<Block> &blocks) {
         getcontext(&fiber.context);
         fiber.context.uc_stack.ss_sp = stacks[i].data();
         fiber.context.uc_stack.ss_size = stacks[i].size();
-        fiber.context.uc_link = &scheduler;
+        fiber.context.uc_link = nullptr;  // nobody returns: `enter` ends in a jump
         makecontext(&fiber.context, enter, 0);
     }
     for (bool busy = true; busy;) {
         busy = false;
         for (Fiber &fiber : fibers)
             if (!fiber.done) {
-                now = &fiber;
-                swapcontext(&scheduler, &fiber.context);
+                resume(fiber);
                 busy = true;
             }
     }

@@ -184,6 +184,7 @@ def _unusable() -> str | None:
     return None
 
 
+@in_words
 def _too_large(scene: Scene, options: Options) -> str | None:
     import cupy
 

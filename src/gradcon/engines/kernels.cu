@@ -286,7 +286,7 @@ KERNEL void warp_views(
 
 KERNEL void residual(int T, const Scale *finest, float epsilon, float *g2, int height, int width, int pitch) {
     THIS_PIXEL(0)
-    if (x < width && y < height) residual_pixel(T, *finest, epsilon, x, y, {height, width, pitch}, g2);
+    if (x < width && y < height) residual_pixel(T, *finest, epsilon, pixel, (long long)height * pitch, g2);
 }
 
 // Blocks are 32 pixels wide.  Shared memory: w with the margin that the local variance needs, and N^2 of a group of views.

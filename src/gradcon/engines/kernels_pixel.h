@@ -200,8 +200,7 @@ DEVICE long long field_of(const Scale &scale, int x, int y, Image image) {
 }
 
 // At scale 0: g^2 of every view, and behind them the squared residual disparity that all views together suggest.
-DEVICE void residual_pixel(int T, const Scale &finest, float epsilon, int x, int y, Image image, float *g2) {
-    long long pixel = (long long)y * image.pitch + x, plane = (long long)image.height * image.pitch;
+DEVICE void residual_pixel(int T, const Scale &finest, float epsilon, long long pixel, long long plane, float *g2) {
     float sum_dI = 0.0f, sum_g = 0.0f;
 #pragma unroll 4
     for (int k = 0; k < T; ++k) {
