@@ -1,18 +1,25 @@
-# `make demo` and `make test` set themselves up: all they need is Python 3.11 or later with pip, and make.
+# `make demo` and `make test` set themselves up: all they need is Python 3.11 or later with pip, and make.  The tests
+# want a C++ compiler besides, which is installed where it is missing and apt-get may do so.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test clean
+.PHONY: demo test compiler clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
 
-test: $(VENV)/installed-dev
+test: $(VENV)/installed-dev compiler
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# The tests compile the GPU's kernels for the host too.
+compiler:
+	@command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq g++; } || \
+		echo "No C++ compiler could be installed: the tests of the CUDA kernels will be skipped."
 
 # Stamps: packages are installed again only when pyproject.toml has changed.
 $(VENV)/installed: pyproject.toml | $(BIN)/python

@@ -96,7 +96,7 @@ def test_synth_estimate_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["synth", "rotated", "--out", str(made), "--size", "48x40", "--views", "5", "--seed", "3"]) == 0
     assert (made / "rig.toml").exists()
     assert "5 views" in capsys.readouterr().out
-    assert cli.main(["estimate", str(made), "--out", str(out), "--solves", "5"]) == 0
+    assert cli.main(["estimate", str(made), "--out", str(out), "--solves", "5", "--engine", "cpu"]) == 0
     printed = capsys.readouterr().out
     for told in ("rotated: 5 views of 48 x 40", "pixels per unit", "RMSE", "cpu, 5 solves", "used up", str(out)):
         assert told in printed

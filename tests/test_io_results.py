@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from gradcon import Scene
 from gradcon.errors import InputError
 from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
@@ -30,9 +31,11 @@ def result(shape=(20, 30), name="a scene"):
         parameters={"alpha": np.float32(0.5), "scales": np.arange(3), "views": ("all", 17), "path": FILES},
         source={"name": name, "reference": "input_Cam040.png"},
         engine="reference",
+        engine_note="no GPU: it is asleep",
         seconds={"total": float("inf")},
         metrics={"rmse": float("inf")},
         warnings=["Look at \u03b1."],
+        scene=Scene(np.zeros(shape), [np.ones(shape)], [(1, 0)]),
     )
 
 

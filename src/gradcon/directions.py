@@ -64,8 +64,8 @@ def _small(scene: Scene) -> Scene:
     height, width = (n // k * k for n in scene.shape)
 
     def shrink(images: Any) -> NDArray[np.float32]:
-        cut = images[..., :height, :width]
-        return to_host(cut.reshape(*cut.shape[:-2], height // k, k, width // k, k).mean(axis=(-3, -1)))
+        rows = images[..., :height, :width].reshape(*images.shape[:-2], height // k, k, width).mean(axis=-2)
+        return to_host(rows.reshape(*rows.shape[:-1], width // k, k).mean(axis=-1))
 
     return Scene(shrink(scene.reference), shrink(scene.targets), scene.baselines, name=scene.name)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,7 +69,10 @@ def estimate(
     machine = engines.create(engine, scene, options)
     _refuse_host_engine(on_device, machine)
     run = minimise(scene, options, initial=initial, engine=machine, progress=progress, callback=callback)
-    return _result(run, scene, options, initial, start, on_device, check=True)
+    done = _Done(run, scene, options, _describe(initial), start, _maps(run), _check_directions(run, scene))
+    for text in done.warnings:
+        warnings.warn(text, stacklevel=2)
+    return _result(done, on_device)
 
 
 def estimate_many(
@@ -82,8 +85,8 @@ def estimate_many(
 ) -> Iterator[Result]:
     """Estimate one scene after the other: the frames of a light-field video, a dataset.
 
-    While one scene is computed, the next is taken from `scenes` (which may read it from files) and, where the engine is
-    `cuda`, brought to the GPU.
+    While one scene is computed, the next one is taken from `scenes` (which may read it from files) and brought to the
+    GPU, where the engine is `cuda`, and the maps of the one before are brought back and compared with its truth.
 
     Parameters
     ----------
@@ -98,7 +101,7 @@ def estimate_many(
     Yields
     ------
     Result
-        In the order of `scenes`.  Camera directions are checked in the first one only.
+        In the order of `scenes`, each when the next one is done.  Camera directions are checked in the first one only.
 
     Examples
     --------
@@ -114,24 +117,65 @@ def estimate_many(
     return _results(scenes, options, None if chained else initial, chained, engine, on_device)
 
 
+class _Done(NamedTuple):
+    """A run that has come to its end, and what was found out afterwards."""
+
+    run: Run
+    scene: Scene
+    options: Options
+    initial: float | str
+    start: float
+    maps: tuple[Any, ...]  # disparity and confidence, where the engine has them
+    warnings: list[str]
+
+
 def _results(
     scenes: Iterable[Scene], options: Options, initial: Any, chained: bool, engine: str, on_device: bool
 ) -> Iterator[Result]:
+    """Three at a time: one scene comes in, one is computed, and the result of one goes out."""
+    with ThreadPoolExecutor(1, "gradcon-in") as inwards, ThreadPoolExecutor(1, "gradcon-out") as outwards:
+        computed = _computed(scenes, options, initial, chained, engine, on_device, inwards)
+        going_out = None
+        while True:
+            try:
+                done = next(computed, None)
+            except Exception:
+                if going_out is not None:
+                    yield going_out.result()  # what was finished before
+                raise
+            if going_out is not None:
+                yield going_out.result()
+            if done is None:
+                return
+            going_out = outwards.submit(_result, done, on_device)
+
+
+def _computed(
+    scenes: Iterable[Scene],
+    options: Options,
+    initial: Any,
+    chained: bool,
+    engine: str,
+    on_device: bool,
+    inwards: Executor,
+) -> Iterator[_Done]:
     source, machine = iter(scenes), None
-    with ThreadPoolExecutor(1, thread_name_prefix="gradcon-next") as ahead:
-        coming = ahead.submit(_next_scene, source, engine)
-        while (scene := coming.result()) is not None:
-            coming = ahead.submit(_next_scene, source, engine)
-            start = time.perf_counter()
-            first = machine is None
-            machine = engines.create(engine, scene, options, after=machine)
-            _refuse_host_engine(on_device, machine)
-            if chained and not first and np.shape(initial) != scene.shape:
-                initial = None  # a video that changes its size begins anew
-            run = minimise(scene, options, initial=initial, engine=machine)
-            yield _result(run, scene, options, initial, start, on_device, check=first)
-            if chained:
-                initial = run.disparity(on_device=machine.name == "cuda")
+    coming_in = inwards.submit(_next_scene, source, engine)
+    while (scene := coming_in.result()) is not None:
+        coming_in = inwards.submit(_next_scene, source, engine)
+        start = time.perf_counter()
+        first = machine is None
+        machine = engines.create(engine, scene, options, after=machine)
+        _refuse_host_engine(on_device, machine)
+        if chained and not first and np.shape(initial) != scene.shape:
+            initial = None  # a video that changes its size begins anew
+        run = minimise(scene, options, initial=initial, engine=machine)
+        maps = _maps(run)
+        yield _Done(
+            run, scene, options, _describe(initial), start, maps, _check_directions(run, scene) if first else []
+        )
+        if chained:
+            initial = maps[0]
 
 
 def _next_scene(source: Iterator[Scene], engine: str) -> Scene | None:
@@ -139,23 +183,35 @@ def _next_scene(source: Iterator[Scene], engine: str) -> Scene | None:
     return None if scene is None else engines.bring(engine, scene)
 
 
-def _result(
-    run: Run, scene: Scene, options: Options, initial: Any, start: float, on_device: bool, check: bool
-) -> Result:
-    clock, machine = run.clock, run.machine
-    disparity, confidence = run.disparity(on_device), clock("confidence", run.confidence, on_device)
-    warned = clock("direction_check", _direction_warnings, scene, machine, run.w) if check else []
-    metrics = evaluate(to_host(disparity), scene.ground_truth) if scene.ground_truth is not None else None
-    machine.wait()
-    clock.settle()
-    for text in warned:
-        warnings.warn(text, stacklevel=3)
+def _maps(run: Run) -> tuple[Any, ...]:
+    """Disparity and confidence where the engine has them, finished."""
+    maps: tuple[Any, ...] = run.clock("confidence", run.maps, True)
+    run.machine.wait()
+    return maps
+
+
+def _check_directions(run: Run, scene: Scene) -> list[str]:
+    from gradcon.directions import check_directions
+
+    warned: list[str] = run.clock("direction_check", check_directions, scene, run.machine, run.w)
+    run.machine.wait()
+    return warned
+
+
+def _result(done: _Done, on_device: bool) -> Result:
+    run, scene = done.run, done.scene
+    run.clock.settle()
+    (disparity, confidence), truth = done.maps, scene.ground_truth
+    with run.machine.aside():
+        metrics = evaluate(to_host(disparity), truth) if truth is not None else None
+        if not on_device:
+            disparity, confidence = to_host(disparity), to_host(confidence)
     return Result(
         disparity=disparity,
         confidence=confidence,
         history=run.history,
         stopped=run.stopped,
-        parameters={**asdict(options), "scales": 1 + max(run.stages[0].scales), "initial": _describe(initial)},
+        parameters={**asdict(done.options), "scales": 1 + max(run.stages[0].scales), "initial": done.initial},
         source={
             "name": scene.name,
             "reference": scene.reference_name,
@@ -166,11 +222,11 @@ def _result(
             "width": scene.shape[1],
             "height": scene.shape[0],
         },
-        engine=machine.name,
-        engine_note=machine.note,
-        seconds={"total": time.perf_counter() - start, **clock.seconds},
+        engine=run.machine.name,
+        engine_note=run.machine.note,
+        seconds={"total": time.perf_counter() - done.start, **run.clock.seconds},
         metrics=metrics,
-        warnings=warned,
+        warnings=done.warnings,
         scene=scene,
     )
 
@@ -183,9 +239,3 @@ def _refuse_host_engine(on_device: bool, machine: engines.Engine) -> None:
 
 def _describe(initial: Any) -> float | str:
     return 0.0 if initial is None else float(to_host(initial)) if np.ndim(initial) == 0 else "a map"
-
-
-def _direction_warnings(scene: Scene, machine: engines.Engine, w: Any) -> list[str]:
-    from gradcon.directions import check_directions
-
-    return check_directions(scene, machine, w)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gradcon import engines, schedules
 from gradcon.arrays import as_array, module_of, to_host
@@ -47,17 +47,16 @@ class Run:
     stopped: str
     clock: Clock
 
-    def disparity(self, on_device: bool = False) -> Any:
-        """Pixels per unit baseline, as a NumPy array or, where the engine has it there, left on the GPU."""
-        return self.scaled(self.w, on_device)
+    def disparity(self) -> NDArray[np.float32]:
+        """Pixels per unit baseline."""
+        return to_host(self.maps()[0])
 
-    def confidence(self, on_device: bool = False) -> Any:
-        """Predicted standard deviation of the disparity, in the same unit."""
-        return self.scaled(self.machine.deviation(self.w, self.stages[self.history[-1].stage]), on_device)
-
-    def scaled(self, values: Any, on_device: bool) -> Any:
-        visible = self.machine.visible(values) if on_device else self.machine.download(values)
-        return (visible / np.float32(self.unit)).astype(np.float32)
+    def maps(self, confidence: bool = False) -> tuple[Any, ...]:
+        """The disparity, and where asked its predicted standard deviation, in the memory that the engine works in."""
+        maps = [self.w]
+        if confidence:
+            maps.append(self.machine.deviation(self.w, self.stages[self.history[-1].stage]))
+        return tuple((self.machine.visible(plane) / np.float32(self.unit)).astype(np.float32) for plane in maps)
 
 
 class Clock:

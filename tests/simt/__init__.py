@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ class EmulatedDevice:
 
     def wait(self) -> None:
         pass
+
+    def aside(self) -> Any:
+        return nullcontext()
 
     def mark(self) -> float:
         return time.perf_counter()

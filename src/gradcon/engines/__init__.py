@@ -12,6 +12,7 @@ An engine holds a scene, in baselines normalised so that the shortest is 1, and 
     deviation          the predicted standard deviation of a disparity map
     warped_images      what `warp` made, on the host
     another            an engine of the same kind, for another scene
+    aside              in this context, what another thread does need not wait for the engine's work, nor the reverse
     mark, elapsed      a clock of its own
 
 `gradcon.minimise` owns the loop over them.  An engine may work on while the loop goes ahead: `report`, `change`,
@@ -21,12 +22,13 @@ An engine holds a scene, in baselines normalised so that the shortest is 1, and 
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.errors import InputError
+from gradcon.errors import DeviceError, InputError
 
 if TYPE_CHECKING:
     from gradcon.options import Options
@@ -67,6 +69,9 @@ class OnHost:
     def wait(self) -> None:
         pass
 
+    def aside(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
     def mark(self) -> float:
         return time.perf_counter()
 
@@ -93,6 +98,7 @@ class Engine(Protocol):
     def warped_images(self, w: Any, stage: Stage) -> Any: ...
     def another(self, scene: Scene, epsilon: float) -> Engine: ...
     def wait(self) -> None: ...
+    def aside(self) -> AbstractContextManager[Any]: ...
     def mark(self) -> Any: ...
     def elapsed(self, start: Any, end: Any) -> float: ...
 
@@ -115,9 +121,7 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
         return ReferenceEngine(scene, options.epsilon)
     reason = None
     if name != "cpu":
-        from gradcon.engines.cuda_device import why_not
-
-        reason = why_not(scene, options)
+        reason = _without_gpu(name, scene, options)
         if reason is None:
             from gradcon.engines.cuda import CudaEngine
 
@@ -142,9 +146,7 @@ def resolve(name: str) -> str:
     check(name)
     if name != "auto":
         return name
-    from gradcon.engines.cuda_device import why_not
-
-    return "cpu" if why_not() else "cuda"
+    return "cpu" if _without_gpu(name) else "cuda"
 
 
 def bring(name: str, scene: Scene) -> Scene:
@@ -154,3 +156,15 @@ def bring(name: str, scene: Scene) -> Scene:
     from gradcon.engines.cuda_device import transfer
 
     return transfer(scene)
+
+
+def _without_gpu(name: str, *what: Any) -> str | None:
+    """Why the GPU is not used; None if it can be.  One that fails matters only to who asked for it."""
+    from gradcon.engines import cuda_device
+
+    try:
+        return cuda_device.why_not(*what)
+    except DeviceError as error:
+        if name == "cuda":
+            raise
+        return str(error).rstrip(".")

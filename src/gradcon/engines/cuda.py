@@ -8,6 +8,7 @@ and sums are added in one order, so that two runs give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,9 @@ class CudaEngine:
     def wait(self) -> None:
         """Until the device has done all that it was told."""
         self.device.wait()
+
+    def aside(self) -> AbstractContextManager[Any]:
+        return self.device.aside()
 
     def mark(self) -> Any:
         """A moment on the device's clock."""

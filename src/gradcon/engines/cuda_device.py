@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +22,9 @@ from gradcon.scene import Scene
 COOPERATIVE = "kernels_solve.cu"
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
+# CUDA's errors that say that no GPU, no driver or no fitting one is there: initialization, stub library, old driver,
+# devices unavailable, no device, and drivers that do not match.
+ABSENT = (3, 34, 35, 46, 100, 803, 804)
 LEAST_CAPABILITY = 70  # of a GPU, times ten: below, its memory model lacks what the solver's barrier needs
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -44,6 +48,7 @@ class Device(Protocol):
         self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
     ) -> None: ...
     def wait(self) -> None: ...
+    def aside(self) -> AbstractContextManager[Any]: ...
     def mark(self) -> Any: ...
     def elapsed(self, start: Any, end: Any) -> float: ...
 
@@ -142,6 +147,10 @@ class CupyDevice:
         self.cupy.cuda.get_current_stream().synchronize()
 
     @in_words
+    def aside(self) -> AbstractContextManager[Any]:
+        return self.cupy.cuda.Stream(non_blocking=True)
+
+    @in_words
     def mark(self) -> Any:
         event = self.cupy.cuda.Event()
         event.record()
@@ -179,7 +188,9 @@ def _unusable() -> str | None:
         if capability < LEAST_CAPABILITY:
             return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
         current_device()
-    except Exception as error:  # CuPy's own, its libraries', the driver's: whatever it is, the CPU can do the work
+    except Exception as error:
+        if getattr(error, "status", None) not in (None, *ABSENT):
+            raise _ours(error) from error  # there is a GPU, and it fails
         return f"CuPy cannot use a GPU here ({_first_line(error)})"
     return None
 
