@@ -31,6 +31,7 @@ def estimate(
     initial: ArrayLike | None = None,
     engine: str = "auto",
     on_device: bool = False,
+    check_directions: bool = True,
     progress: bool = False,
     callback: Callback | None = None,
 ) -> Result:
@@ -48,6 +49,9 @@ def estimate(
         `auto` (the GPU where a usable one is there), `cuda`, `cpu` or `reference`.
     on_device : bool
         Leave the maps on the GPU: the result's are CuPy arrays.  Only for the engine `cuda`.
+    check_directions : bool
+        Find out whether the cameras stand where the baselines say, and warn if not.  On a GPU it takes longer than all
+        the rest.
     progress : bool
         Show progress on stderr: a bar on a terminal, lines elsewhere.
     callback : callable, optional
@@ -69,7 +73,8 @@ def estimate(
     machine = engines.create(engine, scene, options)
     _refuse_host_engine(on_device, machine)
     run = minimise(scene, options, initial=initial, engine=machine, progress=progress, callback=callback)
-    done = _Done(run, scene, options, _describe(initial), start, _maps(run), _check_directions(run, scene))
+    maps, warned = _maps(run), _check_directions(run, scene) if check_directions else []
+    done = _Done(run, scene, options, _describe(initial), start, maps, warned)
     for text in done.warnings:
         warnings.warn(text, stacklevel=2)
     return _result(done, on_device)

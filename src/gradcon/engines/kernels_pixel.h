@@ -199,15 +199,35 @@ DEVICE long long field_of(const Scale &scale, int x, int y, Image image) {
     return (long long)(y - scale.first_row) * image.pitch + x;
 }
 
+// Two fields of some views at one pixel, loaded all at once: their latency is that of one.  Past the last view, its
+// values again.
+#define BATCH 8
+
+struct Batch { float a[BATCH], b[BATCH]; };
+
+DEVICE Batch load_batch(const float *a, const float *b, long long stride, int k, int end) {
+    Batch batch;
+#pragma unroll
+    for (int j = 0; j < BATCH; ++j) {
+        long long at = (k + j < end ? k + j : end - 1) * stride;
+        batch.a[j] = a[at];
+        batch.b[j] = b[at];
+    }
+    return batch;
+}
+
 // At scale 0: g^2 of every view, and behind them the squared residual disparity that all views together suggest.
 DEVICE void residual_pixel(int T, const Scale &finest, float epsilon, long long pixel, long long plane, float *g2) {
     float sum_dI = 0.0f, sum_g = 0.0f;
-#pragma unroll 4
-    for (int k = 0; k < T; ++k) {
-        float dI = finest.dI[k * plane + pixel], g = finest.g[k * plane + pixel];
-        sum_dI += fabsf(dI);
-        sum_g += fabsf(g);
-        g2[k * plane + pixel] = g * g;
+    for (int k = 0; k < T; k += BATCH) {
+        Batch f = load_batch(finest.dI + pixel, finest.g + pixel, plane, k, T);
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j) {
+            if (k + j >= T) break;
+            sum_dI += fabsf(f.a[j]);
+            sum_g += fabsf(f.b[j]);
+            g2[(k + j) * plane + pixel] = f.b[j] * f.b[j];
+        }
     }
     float dw = residual_disparity(sum_dI, sum_g, epsilon);
     g2[T * plane + pixel] = dw * dw;
@@ -225,10 +245,13 @@ DEVICE System unweighted_pixel(int T, const Scale *scales, int Q, int x, int y, 
     System sums = {0.0f, 0.0f, 0.0f};
     for (int q = 0; q < Q; ++q) {
         const Scale &scale = scales[q];
-        long long field = field_of(scale, x, y, image);
-#pragma unroll 4
-        for (int k = 0; k < T; ++k, field += scale.stride)
-            accumulate(scale.dI[field], scale.g[field], 1.0f, reweight, sums);
+        const long long field = field_of(scale, x, y, image);
+        for (int k = 0; k < T; k += BATCH) {
+            Batch f = load_batch(scale.dI + field, scale.g + field, scale.stride, k, T);
+#pragma unroll
+            for (int j = 0; j < BATCH; ++j)
+                if (k + j < T) accumulate(f.a[j], f.b[j], 1.0f, reweight, sums);
+        }
     }
     return sums;
 }
@@ -282,15 +305,22 @@ DEVICE System weighted_pixel(
         float tops[MOST_SECTORS] = {};
         for (int first = 0, end; first < T; first = end) {
             end = trusts[first].group_end;
+            float *N2_k = N2;
+            if (scale_term) {
 #pragma unroll 4
-            for (int k = first; k < end; ++k) {
-                float O2 = scale_term ? scale_inconsistency(blurred_g2[k * stride], blurred_dw2) : 0.0f;
-                N2[(k - first) * step] = noise_power(G[k * stride], dw2_e, O2, noise);
+                for (int k = first; k < end; ++k, N2_k += step) {
+                    float O2 = scale_inconsistency(blurred_g2[k * stride], blurred_dw2);
+                    *N2_k = noise_power(G[k * stride], dw2_e, O2, noise);
+                }
+            } else {
+#pragma unroll 4
+                for (int k = first; k < end; ++k, N2_k += step) *N2_k = noise_power(G[k * stride], dw2_e, 0.0f, noise);
             }
             make_monotone(trusts, first, end, N2, step, tops);
+            N2_k = N2;
 #pragma unroll 4
-            for (int k = first; k < end; ++k) {
-                float weight = 1.0f / N2[(k - first) * step], g_k = g[k * stride];
+            for (int k = first; k < end; ++k, N2_k += step) {
+                float weight = 1.0f / *N2_k, g_k = g[k * stride];
                 weights += weight;
                 sums.precision += g_k * g_k * weight;
                 accumulate(dI[k * stride], g_k, weight, reweight, sums);
