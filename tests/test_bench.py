@@ -89,3 +89,29 @@ def test_refuses_what_it_cannot_measure(bad: dict[str, int | str]) -> None:
     (field,) = bad
     with pytest.raises(InputError, match=f"^{field}: "):
         bench.bench(**bad)  # type: ignore[arg-type]
+
+
+def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
+    from gradcon import bench_cuda, schedules
+
+    def needs(scene, scales, iterations):
+        stage = schedules.build("gcm", scene.baselines, 0.5, scales)[0]
+        return bench_cuda.needs(scene, stage, iterations)
+
+    cross, more = bench.make_scene(32, 4, 0), bench.make_scene(32, 4, 4)
+    base = needs(cross, 3, 5)
+    assert set(base) == set(bench.STAGES)
+    # 4 views, each 4 (column) or 3 (row) passes of 7 + 13 + 23 taps, the blurs of five planes, and the weights; a
+    # multiply-add is two operations.
+    filters = 2 * (2 * 3 + 2 * 4) * (7 + 13 + 23) + 2 * 2 * 5 * (13 + 23)
+    assert base["data_term"][1] == 32 * 32 * (filters + 40 * 12)
+    assert base["warp"][0] == 4 * 32 * 32 * (4 + 4 + 2)
+    assert all(needs(more, 3, 5)[name][1] > base[name][1] for name in ("warp", "data_term"))
+    assert needs(cross, 3, 10)["solve"] > base["solve"]
+    assert needs(cross, 1, 5)["data_term"][1] < base["data_term"][1]
+
+
+def test_a_bench_of_a_gpu_that_is_not_there_ends_before_it_begins(monkeypatch, capsys):
+    monkeypatch.setattr(bench, "why_not", lambda: "it is asleep")
+    assert cli.main(["bench", "--engine", "cuda"]) == 2
+    assert capsys.readouterr().err == "gradcon: engine: cuda cannot be used: it is asleep.\n"

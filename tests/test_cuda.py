@@ -19,7 +19,7 @@ from gradcon.engines.reference import smoothness_operator
 from gradcon.minimise import minimise
 from gradcon.schedules import METHODS, build
 from simt import COMPILER, EmulatedDevice
-from test_engines import SCENES, random_scene, random_system, some_disparity
+from test_engines import SCENES, random_scene, random_system, some_disparity, weak_system
 
 EPSILON = Options.epsilon
 NO_GPU = cuda_device.why_not()
@@ -129,6 +129,13 @@ def test_inner_solver_agrees_with_a_dense_solve(device, shape, bottom, reweight,
     there = DataTerm(*(cuda.upload(part) for part in term))
     (dw,) = on_host(cuda, cuda.solve(cuda.upload(w), there, alpha, reweight))
     assert np.abs(dw - expected).max() <= 1e-4 * np.abs(expected).max() + 1e-12
+
+
+def test_strong_links_do_not_swallow_a_weak_data_term(device):
+    w, term, alpha = weak_system()
+    cuda = CudaEngine(Scene(np.zeros(w.shape), [np.zeros(w.shape)], [(1, 0)]), EPSILON, device)
+    there = DataTerm(*(cuda.upload(part) for part in term))
+    assert on_host(cuda, cuda.solve(cuda.upload(w), there, alpha, True))[0] == pytest.approx(3.0, abs=1e-3)
 
 
 @pytest.mark.parametrize("shape", [(33, 47), (3, 600), (1, 9), (9, 1), (1, 1), (2, 3)])

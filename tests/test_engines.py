@@ -110,6 +110,47 @@ def test_inner_solver_agrees_with_a_dense_solve(engine, shape, reweight, monkeyp
     assert np.abs(dw - expected).max() <= 2e-3 * np.abs(expected).max()
 
 
+def weak_system(shape=(40, 50)):
+    """A flat disparity under strong smoothness, and a data term a million times weaker that asks for a step of 3."""
+    w = np.zeros(shape, np.float32)
+    diagonal = np.random.default_rng(5).uniform(0.005, 0.02, shape).astype(np.float32)
+    return w, DataTerm(diagonal, 3 * diagonal), 16.0
+
+
+def test_strong_links_do_not_swallow_a_weak_data_term():
+    w, term, alpha = weak_system()
+    machine = create("cpu", Scene(np.zeros(w.shape), [np.zeros(w.shape)], [(1, 0)]), Options())
+    assert machine.solve(w, term, alpha, True) == pytest.approx(3.0, abs=1e-3)
+
+
+def test_the_error_counts_where_the_truth_is_known():
+    truth = np.full((9, 11), np.nan, np.float32)
+    truth[2:5, 3:7] = 1.5
+    scene = Scene(np.zeros(truth.shape), [np.zeros(truth.shape)], [(2, 0)], ground_truth=truth)
+    for machine in both(scene):
+        w = machine.upload(np.full(truth.shape, 4.0))  # 2 pixels per unit baseline
+        assert machine.report(w, w).rmse == pytest.approx(0.5)
+    unknown = Scene(np.zeros((4, 4)), [np.zeros((4, 4))], [(1, 0)], ground_truth=np.full((4, 4), np.nan))
+    for machine in both(unknown):
+        w = machine.upload(np.zeros((4, 4)))
+        assert machine.report(w, w).rmse is None
+
+
+@pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
+def test_a_small_step_over_the_border_is_not_rounded_away(side):
+    """At column 1000 a float32 position cannot tell 1e-5 from 0; the view sees the pixel, or it does not."""
+    shape = (3, 1001) if side in ("left", "right") else (1001, 3)
+    B = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}[side]
+    scene = Scene(np.zeros(shape), [np.ones(shape)], [B])
+    w = np.full(shape, 1e-5, np.float32)
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    for machine in both(scene):
+        (warped,) = machine.warped_images(machine.upload(w), stage)
+        edge = {"left": np.s_[:, 0], "right": np.s_[:, -1], "top": np.s_[0], "bottom": np.s_[-1]}[side]
+        assert (warped[edge] == 0).all()  # not seen: the reference's own value
+        assert warped.mean() > 0.99
+
+
 def test_inner_solver_takes_tens_of_iterations_not_hundreds():
     scene = synth.render("occlusion", (160, 160), grid=5)
     reference, cpu = both(scene)

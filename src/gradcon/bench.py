@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gradcon import engines, schedules
+from gradcon.engines.cuda_device import why_not
 from gradcon.errors import InputError
 from gradcon.io import open_scene
 from gradcon.minimise import minimise
@@ -253,6 +254,8 @@ def _say(text: str) -> None:
 def _check(engine: str, solves: int, size: int) -> None:
     if engine not in engines.ENGINES or engine == "auto":
         raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES[1:])}.")
+    if engine == "cuda" and (reason := why_not()):  # before a scene is rendered
+        raise InputError(f"engine: cuda cannot be used: {reason}.")
     for name, value, low, high in (("solves", solves, 1, 10_000), ("size", size, 8, 8192)):
         if not low <= value <= high:
             raise InputError(f"{name}: {value} is not a whole number from {low} to {high}.")
