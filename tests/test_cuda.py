@@ -190,6 +190,18 @@ def test_an_engine_may_take_the_memory_of_another(device):
     np.testing.assert_array_equal(again, fresh)
 
 
+def test_memory_of_another_size_is_not_taken(device):
+    """The solver's levels of these two sizes are arrays of one size, but their margins are elsewhere."""
+    assert cuda_solver.levels_of(8, 17)[1] == cuda_solver.levels_of(11, 13)[1]
+    scenes = [random_scene(shape) for shape in ((8, 17), (11, 13))]
+    options = Options(solves=2)
+    first = CudaEngine(scenes[0], EPSILON, device)
+    minimise(scenes[0], options, engine=first)
+    again = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device, first.buffers)).disparity()
+    fresh = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device)).disparity()
+    np.testing.assert_array_equal(again, fresh)
+
+
 @needs_compiler
 def test_a_solve_takes_few_launches_and_one_read():
     class Counting(EmulatedDevice):
@@ -280,6 +292,7 @@ def test_estimate_many_is_estimate_one_after_the_other():
     options = Options(solves=3)
     for scene, result in zip(scenes, estimate_many(iter(scenes), options, engine="cpu"), strict=True):
         np.testing.assert_array_equal(result.disparity, estimate(scene, options, engine="cpu").disparity)
+        assert result.scene is scene
 
 
 def test_a_frame_starts_from_the_one_before():
@@ -378,6 +391,7 @@ def test_many_on_the_gpu(cupy):
     scenes, options = video(4, (64, 80)), Options(solves=4)
     for result in estimate_many(scenes, options, engine="cuda"):
         np.testing.assert_array_equal(result.disparity, estimate(scenes[0], options, engine="cuda").disparity)
+        assert isinstance(result.scene.targets, np.ndarray)  # results do not hold the GPU's memory
     chained = list(estimate_many(scenes, options, initial="previous", engine="cuda", on_device=True))
     assert chained[-1].history[-1].rmse < chained[0].history[-1].rmse
 

@@ -166,26 +166,26 @@ def _computed(
 ) -> Iterator[_Done]:
     source, machine = iter(scenes), None
     coming_in = inwards.submit(_next_scene, source, engine)
-    while (scene := coming_in.result()) is not None:
+    while (pair := coming_in.result()) is not None:
+        scene, there = pair
         coming_in = inwards.submit(_next_scene, source, engine)
         start = time.perf_counter()
         first = machine is None
-        machine = engines.create(engine, scene, options, after=machine)
+        machine = engines.create(engine, there, options, after=machine)
         _refuse_host_engine(on_device, machine)
         if chained and not first and np.shape(initial) != scene.shape:
             initial = None  # a video that changes its size begins anew
-        run = minimise(scene, options, initial=initial, engine=machine)
-        maps = _maps(run)
-        yield _Done(
-            run, scene, options, _describe(initial), start, maps, _check_directions(run, scene) if first else []
-        )
+        run = minimise(there, options, initial=initial, engine=machine)
+        maps, warned = _maps(run), _check_directions(run, there) if first else []
+        yield _Done(run, scene, options, _describe(initial), start, maps, warned)
         if chained:
             initial = maps[0]
 
 
-def _next_scene(source: Iterator[Scene], engine: str) -> Scene | None:
+def _next_scene(source: Iterator[Scene], engine: str) -> tuple[Scene, Scene] | None:
+    """The next scene as it is given, which its result keeps, and where the engine will want it."""
     scene = next(source, None)
-    return None if scene is None else engines.bring(engine, scene)
+    return None if scene is None else (scene, engines.bring(engine, scene))
 
 
 def _maps(run: Run) -> tuple[Any, ...]:

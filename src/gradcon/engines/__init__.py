@@ -121,11 +121,13 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
         return ReferenceEngine(scene, options.epsilon)
     reason = None
     if name != "cpu":
-        reason = _without_gpu(name, scene, options)
+        buffers = getattr(after, "buffers", None)
+        has_room = buffers is not None and buffers["shape"] == scene.shape  # it takes them over
+        reason = _without_gpu(name) if has_room else _without_gpu(name, scene, options)
         if reason is None:
             from gradcon.engines.cuda import CudaEngine
 
-            return CudaEngine(scene, options.epsilon, buffers=getattr(after, "buffers", None))
+            return CudaEngine(scene, options.epsilon, buffers=buffers)
         if name == "cuda":
             raise InputError(f"engine: cuda cannot be used: {reason}; use the engine cpu, or auto.")
     from gradcon.engines.cpu import CpuEngine
@@ -155,7 +157,12 @@ def bring(name: str, scene: Scene) -> Scene:
         return scene
     from gradcon.engines.cuda_device import transfer
 
-    return transfer(scene)
+    try:
+        return transfer(scene)
+    except InputError:  # it does not fit
+        if name == "cuda":
+            raise
+        return scene
 
 
 def _without_gpu(name: str, *what: Any) -> str | None:

@@ -44,7 +44,8 @@ MEASURE_THREADS = 256
 class CudaEngine:
     """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1.
 
-    `buffers` are those of an engine whose work is done: all frames of a video go through one set of them.
+    `buffers` are those of an engine whose work is done: all frames of a video go through one set of them.  Only of one
+    for the same size: what a solver left in the middle of another image would be in this one's margins.
     """
 
     name = "cuda"
@@ -53,7 +54,8 @@ class CudaEngine:
         self, scene: Scene, epsilon: float, device: Device | None = None, buffers: dict[str, Any] | None = None
     ) -> None:
         self.device = device or current_device()
-        self.buffers: dict[str, Any] = buffers if buffers is not None else {}
+        fits = buffers is not None and buffers["shape"] == scene.shape
+        self.buffers: dict[str, Any] = buffers if buffers is not None and fits else {"shape": scene.shape}
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH

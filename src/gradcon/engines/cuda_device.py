@@ -93,6 +93,8 @@ class CupyDevice:
         self.processors = int(properties["multiProcessorCount"])
         self.shared_limit = int(properties["sharedMemPerBlockOptin"])
         self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
+        # For views on their way in and maps on their way out, beside the work of the current stream.
+        self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._pinned = cupy.cuda.alloc_pinned_memory(PINNED)
         self._functions: dict[str, Any] = {}
         for file, names in KERNELS.items():
@@ -148,7 +150,7 @@ class CupyDevice:
 
     @in_words
     def aside(self) -> AbstractContextManager[Any]:
-        return self.cupy.cuda.Stream(non_blocking=True)
+        return self.outgoing
 
     @in_words
     def mark(self) -> Any:
@@ -213,11 +215,10 @@ def _too_large(scene: Scene, options: Options) -> str | None:
 @in_words
 def transfer(scene: Scene) -> Scene:
     """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
-    import cupy
-
-    with cupy.cuda.Stream(non_blocking=True) as stream:
+    incoming = current_device().incoming
+    with incoming:
         moved = scene.to_device()
-        stream.synchronize()
+        incoming.synchronize()
     return moved
 
 
