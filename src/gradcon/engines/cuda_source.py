@@ -15,6 +15,7 @@ KERNELS = {
     ),
     "kernels_solve.cu": ("solve",),
 }  # fmt: skip
+PARTS = {"kernels.cu": "kernels_filter.h", "kernels_solve.cu": "kernels_cells.h"}  # what goes in front
 OPTIONS = ("--std=c++17", "--use_fast_math")
 
 
@@ -24,8 +25,9 @@ FIXED_SCALES = (0, 1, 2)  # whose filters the compiler knows
 def source(file: str) -> str:
     """One translation unit: what Python knows, the arithmetic of a pixel, and the kernels of `file`."""
     folder = files("gradcon.engines")
-    pixel, kernels = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("kernels_pixel.h", file))
-    return "\n".join([_median(), pixel, *_fixed_filters(), kernels])
+    names = ("kernels_pixel.h", PARTS[file], file)
+    pixel, part, kernels = (folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+    return "\n".join([_median(), pixel, *_fixed_filters(), part, kernels])
 
 
 def _median() -> str:
