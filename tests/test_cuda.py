@@ -6,7 +6,6 @@ the kernels are compiled for real; and where CuPy finds a GPU, the same comparis
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from gradcon import DeviceError, InputError, Options, Scene, engines, estimate, estimate_many, synth
 from gradcon.engines import DataTerm, create, cuda_device, cuda_plan, cuda_solver
 from gradcon.engines.cuda import CudaEngine
+from gradcon.engines.cuda_errors import in_words
 from gradcon.engines.cuda_source import KERNELS, OPTIONS, source
 from gradcon.engines.reference import smoothness_operator
 from gradcon.minimise import minimise
@@ -185,7 +185,9 @@ def test_an_engine_may_take_the_memory_of_another(device):
     options = Options(solves=2)
     first = CudaEngine(scenes[0], EPSILON, device)
     minimise(scenes[0], options, engine=first)
-    again = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device, first.buffers)).disparity()
+    second = CudaEngine(scenes[1], EPSILON, device, after=first)
+    assert second.buffers is first.buffers
+    again = minimise(scenes[1], options, engine=second).disparity()
     fresh = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device)).disparity()
     np.testing.assert_array_equal(again, fresh)
 
@@ -197,7 +199,7 @@ def test_memory_of_another_size_is_not_taken(device):
     options = Options(solves=2)
     first = CudaEngine(scenes[0], EPSILON, device)
     minimise(scenes[0], options, engine=first)
-    again = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device, first.buffers)).disparity()
+    again = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device, after=first)).disparity()
     fresh = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, device)).disparity()
     np.testing.assert_array_equal(again, fresh)
 
@@ -255,7 +257,93 @@ def test_auto_says_why_it_takes_the_cpu(monkeypatch):
         estimate(random_scene(), Options(solves=1), engine="cuda")
     with pytest.raises(InputError, match=r"^on_device: the engine is cpu.* \(no GPU: the GPU is asleep\)"):
         estimate(random_scene(), Options(solves=1), on_device=True)
-    assert engines.resolve("auto") == "cpu"
+    assert engines.gpu_for("auto") is None
+
+
+@needs_compiler
+def test_filters_too_long_for_the_shared_memory_are_refused():
+    assert cuda_plan.tiling_of_scale(7, 99 << 10) is None
+    assert cuda_plan.tiling_of_scale(7, 227 << 10) is not None
+    scene = random_scene((20, 30))
+    small = CudaEngine(scene, EPSILON, EmulatedDevice(shared_limit=48 << 10))
+    with pytest.raises(InputError, match="use fewer scales"):
+        minimise(scene, Options(scales=7, solves=1), engine=small)
+
+
+class FakeCuda:
+    """As much of CuPy as its errors need."""
+
+    class CUDARuntimeError(RuntimeError):
+        status = 700
+
+    class OutOfMemoryError(MemoryError):
+        pass
+
+    @classmethod
+    def install(cls, monkeypatch):
+        from types import ModuleType
+
+        cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
+        cuda.driver = ModuleType("driver")
+        cuda.driver.CUDADriverError = type("CUDADriverError", (RuntimeError,), {})
+        cuda.runtime = ModuleType("runtime")
+        cuda.runtime.CUDARuntimeError = cls.CUDARuntimeError
+        cuda.memory = ModuleType("memory")
+        cuda.memory.OutOfMemoryError = cls.OutOfMemoryError
+        cupy.cuda = cuda
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+        monkeypatch.setattr(cuda_device.importlib.util, "find_spec", lambda name: name)
+        return cuda
+
+
+def test_errors_of_a_gpu_become_sentences(monkeypatch):
+    FakeCuda.install(monkeypatch)
+
+    @in_words
+    def fail(error):
+        raise error
+
+    with pytest.raises(InputError, match=r"^the GPU has not enough free memory for this scene; .*\.$"):
+        fail(FakeCuda.OutOfMemoryError("out of memory"))
+    with pytest.raises(DeviceError, match=r"^the GPU or its driver failed: it is lost; nvidia-smi"):
+        fail(FakeCuda.CUDARuntimeError("it is lost\nand more"))
+    with pytest.raises(ZeroDivisionError):
+        fail(ZeroDivisionError())
+
+
+@pytest.mark.parametrize("status", [35, 100, 700])
+def test_no_driver_is_no_failure_but_a_broken_gpu_is(monkeypatch, status):
+    cuda = FakeCuda.install(monkeypatch)
+
+    def count():
+        error = FakeCuda.CUDARuntimeError("cudaErrorSomething: it says why")
+        error.status = status
+        raise error
+
+    cuda.runtime.getDeviceCount = count
+    cuda_device._unusable.cache_clear()
+    try:
+        if status == 700:
+            with pytest.raises(DeviceError, match="it says why"):
+                estimate(random_scene(), Options(solves=1), engine="cuda")
+        else:
+            with pytest.raises(InputError, match=r"cuda cannot be used: CuPy cannot use a GPU here \(cudaError"):
+                estimate(random_scene(), Options(solves=1), engine="cuda")
+        result = estimate(random_scene(), Options(solves=1))
+        assert result.engine == "cpu"
+        assert "it says why" in result.engine_note
+    finally:
+        cuda_device._unusable.cache_clear()
+
+
+def test_arrays_on_a_gpu_need_cupy(monkeypatch):
+    class OnDevice:
+        __cuda_array_interface__ = {}  # noqa: RUF012
+
+    monkeypatch.setitem(sys.modules, "cupy", None)  # an import of it fails
+    with pytest.raises(InputError, match="CuPy is not installed"):
+        Scene(OnDevice(), [np.zeros((4, 4))], [(1, 0)])
 
 
 def test_without_cupy_it_says_how_to_install_it(monkeypatch):
@@ -278,64 +366,6 @@ def test_a_gpu_that_fails_ends_the_command_with_code_3(monkeypatch, capsys, tmp_
     assert cli.main(["estimate", str(folder), "--out", str(tmp_path / "out")]) == 3
     assert capsys.readouterr().err == "gradcon: the GPU or its driver failed: it is lost.\n"
     assert not (tmp_path / "out").exists()
-
-
-# ---- many scenes
-
-
-def video(frames, size=(40, 52)):
-    return [synth.render("occlusion", size, grid=3, seed=0) for _ in range(frames)]
-
-
-def test_estimate_many_is_estimate_one_after_the_other():
-    scenes = [random_scene(seed=seed) for seed in range(3)]
-    options = Options(solves=3)
-    for scene, result in zip(scenes, estimate_many(iter(scenes), options, engine="cpu"), strict=True):
-        np.testing.assert_array_equal(result.disparity, estimate(scene, options, engine="cpu").disparity)
-        assert result.scene is scene
-
-
-def test_a_frame_starts_from_the_one_before():
-    scenes, options = video(3), Options(solves=4)
-    alone = estimate(scenes[0], replace(options, solves=12), engine="cpu")
-    chained = list(estimate_many(scenes, options, initial="previous", engine="cpu"))
-    rmse = [result.history[-1].rmse for result in chained]
-    assert rmse[2] < rmse[0]
-    assert rmse[2] == pytest.approx(alone.history[-1].rmse, rel=0.05)
-    assert [result.parameters["initial"] for result in chained] == [0.0, "a map", "a map"]
-
-
-def test_estimate_many_takes_scenes_as_they_are_wanted():
-    taken = []
-
-    def scenes():
-        for k in range(5):
-            taken.append(k)
-            yield random_scene(seed=k)
-
-    results = estimate_many(scenes(), Options(solves=1), engine="cpu")
-    next(results)
-    assert len(taken) <= 3  # the one that is done, the one that is read ahead, and maybe one in between
-    results.close()
-
-
-def test_estimate_many_passes_on_what_goes_wrong():
-    def scenes():
-        yield random_scene()
-        raise InputError("frame 1: is torn; repair it.")
-
-    results = estimate_many(scenes(), Options(solves=1), engine="cpu")
-    next(results)
-    with pytest.raises(InputError, match="frame 1: is torn"):
-        next(results)
-    with pytest.raises(InputError, match=r"^initial: 'last' is neither"):
-        estimate_many([], initial="last")
-
-
-def test_a_video_may_change_its_size():
-    scenes = [random_scene((20, 30)), random_scene((24, 30))]
-    results = list(estimate_many(scenes, Options(solves=1), initial="previous", engine="cpu"))
-    assert [result.disparity.shape for result in results] == [(20, 30), (24, 30)]
 
 
 # ---- on a GPU
@@ -388,7 +418,7 @@ def test_dlpack_arrays_go_in(cupy):
 
 @pytest.mark.gpu
 def test_many_on_the_gpu(cupy):
-    scenes, options = video(4, (64, 80)), Options(solves=4)
+    scenes, options = [synth.render("occlusion", (64, 80), grid=3)] * 4, Options(solves=4)
     for result in estimate_many(scenes, options, engine="cuda"):
         np.testing.assert_array_equal(result.disparity, estimate(scenes[0], options, engine="cuda").disparity)
         assert isinstance(result.scene.targets, np.ndarray)  # results do not hold the GPU's memory

@@ -216,3 +216,15 @@ def test_bad_starts_are_refused(initial):
 def test_unknown_engine_is_refused():
     with pytest.raises(InputError, match="engine"):
         estimate(shifted_scene(0.1, (32, 40)), engine="quantum")
+
+
+def test_a_strip_and_a_truth_that_is_unknown_are_no_trouble():
+    rng = np.random.default_rng(0)
+    images = rng.random((3, 16, 1900)).astype(np.float32)
+    truth = np.full((16, 1900), np.nan)
+    result = estimate(
+        Scene(images[0], images[1:], [(1, 0), (0, 1)], ground_truth=truth), Options(solves=1), engine="cpu"
+    )
+    assert result.disparity.dtype == np.float32
+    assert result.metrics is None
+    assert result.history[0].rmse is None

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.errors import InputError
+
 DLPACK_CUDA = (2, 13)  # DLPack's numbers for CUDA and CUDA managed memory
 
 
@@ -21,8 +23,10 @@ def on_device(array: Any) -> bool:
 
 def to_device(array: Any) -> Any:
     """As a CuPy array; without a copy where it is in the GPU's memory already."""
-    import cupy
-
+    try:
+        import cupy
+    except ImportError:
+        raise InputError("an array is on a GPU, but CuPy is not installed; pip install 'gradcon[cuda]'.") from None
     if isinstance(array, cupy.ndarray):
         return array
     if on_device(array) and not hasattr(array, "__cuda_array_interface__"):

@@ -33,6 +33,7 @@ from gradcon.scene import Scene, Views
 SCENE = "occlusion"
 STAGES = ("warp", "data_term", "solve", "update")
 WARM_UP = 4  # solves to the middle of a run; the first of them also compiles
+REFUSED = 2  # exit code of the process that measures memory, where its input cannot be used
 MEMORY_SOLVES = 3  # memory has stopped growing after the second
 
 # Of a sweep: pixels a side, and how many other views are on the cross (warped by 4 taps) and off it (by 16).  Sizes at
@@ -84,7 +85,7 @@ def bench(
     """
     from gradcon import synth
 
-    _check(engine, solves, size)
+    _check(engine, solves, size, run_solves)
     names = list(dict.fromkeys([engine, "reference"] if reference else [engine]))
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
@@ -93,9 +94,9 @@ def bench(
             scene = open_scene(path)
         else:
             scene = open_scene(path, views=views)
+        memory = _run_for_memory(path, engine, scales, views)  # before this process takes any of a GPU's
         _say(f"measuring {' and '.join(names)}, {solves} solves each ...")
         found = time_solves(names, scene, scales, solves)
-        memory = _run_for_memory(path, engine, scales, views)
         cuda = _cuda_figures(scene, scales, run_solves, found["cuda"]) if engine == "cuda" else {}
     other = found["reference"] if len(names) > 1 else None
     height, width = scene.shape
@@ -251,12 +252,13 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check(engine: str, solves: int, size: int) -> None:
+def _check(engine: str, solves: int, size: int, run_solves: int = 1) -> None:
     if engine not in engines.ENGINES or engine == "auto":
         raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES[1:])}.")
     if engine == "cuda" and (reason := why_not()):  # before a scene is rendered
         raise InputError(f"engine: cuda cannot be used: {reason}.")
-    for name, value, low, high in (("solves", solves, 1, 10_000), ("size", size, 8, 8192)):
+    limits = (("solves", solves, 1, 10_000), ("size", size, 8, 8192), ("run-solves", run_solves, 1, 10_000))
+    for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(f"{name}: {value} is not a whole number from {low} to {high}.")
 
@@ -271,7 +273,12 @@ def _machine() -> Figures:
 def _run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> Figures:
     """Have a fresh process open the scene and estimate: neither the other engine nor the rendering counts."""
     command = [sys.executable, "-m", "gradcon.bench", str(folder), engine, str(scales), str(views)]
-    figures: Figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode == REFUSED:
+        raise InputError(done.stderr.strip())
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    figures: Figures = json.loads(done.stdout)
     return figures
 
 
@@ -301,4 +308,8 @@ def _peak_mb() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_memory(*sys.argv[1:])))
+    try:
+        print(json.dumps(_memory(*sys.argv[1:])))
+    except InputError as refusal:
+        print(refusal, file=sys.stderr)
+        sys.exit(REFUSED)

@@ -52,15 +52,20 @@ def check_directions(scene: Scene, machine: engines.Engine, w: Any) -> list[str]
 def _axis_reversed(scene: Scene, machine: engines.Engine) -> bool:
     B = scene.baselines
     across = np.abs(B).max(axis=0) > 1e-6 * np.abs(B).max()
-    if not across.all() or min(scene.shape) < 16:
+    if not across.all() or min(scene.shape) < max(16, _factor(scene)):
         return False
     small = _small(scene)
     return _quick_error(small.flipped(y=True), machine) < CLEARLY * _quick_error(small, machine)
 
 
+def _factor(scene: Scene) -> int:
+    """How many pixels become one in the small copy, along each axis."""
+    return max(1, -(-max(scene.shape) // SMALL))
+
+
 def _small(scene: Scene) -> Scene:
     """The scene at a size where a few solves take no time; its disparities shrink with it."""
-    k = max(1, -(-max(scene.shape) // SMALL))
+    k = _factor(scene)
     height, width = (n // k * k for n in scene.shape)
 
     def shrink(images: Any) -> NDArray[np.float32]:
@@ -85,8 +90,9 @@ def _quick_error(scene: Scene, machine: engines.Engine) -> float:
     for (bx, by), warped in zip(scene.baselines, machine.warped_images(w, stage), strict=True):
         u, v = x + bx * disparity, y + by * disparity
         seen = (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
-        errors.append(np.abs(warped - scene.reference)[seen].mean(dtype=np.float64) if seen.any() else 0.0)
-    return float(np.mean(errors))
+        if seen.any():
+            errors.append(np.abs(warped - scene.reference)[seen].mean(dtype=np.float64))
+    return float(np.mean(errors)) if errors else np.nan
 
 
 def _all_reversed(scene: Scene, machine: engines.Engine, w: Any) -> bool:

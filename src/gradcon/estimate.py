@@ -9,11 +9,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.arrays import to_host
+from gradcon.arrays import as_array, to_host
+from gradcon.engines.cuda_errors import in_words
 from gradcon.errors import InputError
 from gradcon.metrics import evaluate
 from gradcon.minimise import Callback, Run, minimise
@@ -87,6 +87,7 @@ def estimate_many(
     initial: ArrayLike | Literal["previous"] | None = None,
     engine: str = "auto",
     on_device: bool = False,
+    check_directions: bool = True,
 ) -> Iterator[Result]:
     """Estimate one scene after the other: the frames of a light-field video, a dataset.
 
@@ -102,11 +103,13 @@ def estimate_many(
         disparity of the one before: a slow video needs only a few solves a frame (`Options(solves=...)`).
     engine, on_device
         As for `estimate`.
+    check_directions : bool
+        As for `estimate`, for the first scene alone.
 
     Yields
     ------
     Result
-        In the order of `scenes`, each when the next one is done.  Camera directions are checked in the first one only.
+        In the order of `scenes`, each when the next one is done.
 
     Examples
     --------
@@ -119,7 +122,7 @@ def estimate_many(
     chained = isinstance(initial, str)
     if chained and initial != "previous":
         raise InputError(f"initial: {initial!r} is neither a disparity nor 'previous'.")
-    return _results(scenes, options, None if chained else initial, chained, engine, on_device)
+    return _results(scenes, options, None if chained else initial, chained, engine, on_device, check_directions)
 
 
 class _Done(NamedTuple):
@@ -135,11 +138,17 @@ class _Done(NamedTuple):
 
 
 def _results(
-    scenes: Iterable[Scene], options: Options, initial: Any, chained: bool, engine: str, on_device: bool
+    scenes: Iterable[Scene],
+    options: Options,
+    initial: Any,
+    chained: bool,
+    engine: str,
+    on_device: bool,
+    check_directions: bool,
 ) -> Iterator[Result]:
     """Three at a time: one scene comes in, one is computed, and the result of one goes out."""
     with ThreadPoolExecutor(1, "gradcon-in") as inwards, ThreadPoolExecutor(1, "gradcon-out") as outwards:
-        computed = _computed(scenes, options, initial, chained, engine, on_device, inwards)
+        computed = _computed(scenes, options, initial, chained, engine, on_device, check_directions, inwards)
         going_out = None
         while True:
             try:
@@ -152,6 +161,8 @@ def _results(
                 yield going_out.result()
             if done is None:
                 return
+            for text in done.warnings:
+                warnings.warn(text, stacklevel=2)
             going_out = outwards.submit(_result, done, on_device)
 
 
@@ -162,32 +173,42 @@ def _computed(
     chained: bool,
     engine: str,
     on_device: bool,
+    check_directions: bool,
     inwards: Executor,
 ) -> Iterator[_Done]:
-    source, machine = iter(scenes), None
-    coming_in = inwards.submit(_next_scene, source, engine)
+    source, gpu, machine = iter(scenes), engines.gpu_for(engine), None
+    coming_in = inwards.submit(_next_scene, source, gpu, engine)
     while (pair := coming_in.result()) is not None:
         scene, there = pair
-        coming_in = inwards.submit(_next_scene, source, engine)
+        coming_in = inwards.submit(_next_scene, source, gpu, engine)
         start = time.perf_counter()
-        first = machine is None
+        checks = check_directions and machine is None
         machine = engines.create(engine, there, options, after=machine)
         _refuse_host_engine(on_device, machine)
-        if chained and not first and np.shape(initial) != scene.shape:
+        if initial is not None and chained and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
         run = minimise(there, options, initial=initial, engine=machine)
-        maps, warned = _maps(run), _check_directions(run, there) if first else []
+        maps, warned = _maps(run), _check_directions(run, there) if checks else []
         yield _Done(run, scene, options, _describe(initial), start, maps, warned)
         if chained:
             initial = maps[0]
 
 
-def _next_scene(source: Iterator[Scene], engine: str) -> tuple[Scene, Scene] | None:
+def _next_scene(source: Iterator[Scene], gpu: Any, engine: str) -> tuple[Scene, Scene] | None:
     """The next scene as it is given, which its result keeps, and where the engine will want it."""
-    scene = next(source, None)
-    return None if scene is None else (scene, engines.bring(engine, scene))
+    for scene in source:
+        if not isinstance(scene, Scene):
+            raise InputError(f"scenes: one of them is a {type(scene).__name__}, not a Scene; use open_scene.")
+        try:
+            return scene, gpu.transfer(scene) if gpu is not None else scene
+        except InputError:  # it does not fit
+            if engine == "cuda":
+                raise
+            return scene, scene
+    return None
 
 
+@in_words
 def _maps(run: Run) -> tuple[Any, ...]:
     """Disparity and confidence where the engine has them, finished."""
     maps: tuple[Any, ...] = run.clock("confidence", run.maps, True)
@@ -195,6 +216,7 @@ def _maps(run: Run) -> tuple[Any, ...]:
     return maps
 
 
+@in_words
 def _check_directions(run: Run, scene: Scene) -> list[str]:
     from gradcon.directions import check_directions
 
@@ -203,10 +225,11 @@ def _check_directions(run: Run, scene: Scene) -> list[str]:
     return warned
 
 
+@in_words
 def _result(done: _Done, on_device: bool) -> Result:
     run, scene = done.run, done.scene
     run.clock.settle()
-    (disparity, confidence), truth = done.maps, scene.ground_truth
+    (disparity, confidence), truth = done.maps, engines.known_truth(scene)
     with run.machine.aside():
         metrics = evaluate(to_host(disparity), truth) if truth is not None else None
         if not on_device:
@@ -243,4 +266,5 @@ def _refuse_host_engine(on_device: bool, machine: engines.Engine) -> None:
 
 
 def _describe(initial: Any) -> float | str:
-    return 0.0 if initial is None else float(to_host(initial)) if np.ndim(initial) == 0 else "a map"
+    given = as_array(0.0 if initial is None else initial)
+    return float(given) if given.ndim == 0 else "a map"

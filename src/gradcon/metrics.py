@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.arrays import to_host
 from gradcon.errors import InputError
 
 BORDER = 15  # pixels that the benchmark leaves out on every side
@@ -24,7 +25,7 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
         (MSE x 100), `badpix_007`, `badpix_003`, `badpix_001` (share of pixels in percent whose error passes 0.07,
         0.03, 0.01) and `q25` (the 25th percentile of the error, x 100).
     """
-    estimate, truth = np.asarray(disparity, np.float64), np.asarray(ground_truth, np.float64)
+    estimate, truth = (to_host(array).astype(np.float64) for array in (disparity, ground_truth))
     if estimate.shape != truth.shape:
         raise InputError(
             f"the disparity is {_size(estimate)} but the ground truth is {_size(truth)}; "

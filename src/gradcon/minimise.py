@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon import engines, schedules
 from gradcon.arrays import as_array, module_of, to_host
+from gradcon.engines.cuda_errors import in_words
 from gradcon.errors import InputError
 from gradcon.options import Options
 from gradcon.result import Solve
@@ -56,7 +57,8 @@ class Run:
         maps = [self.w]
         if confidence:
             maps.append(self.machine.deviation(self.w, self.stages[self.history[-1].stage]))
-        return tuple((self.machine.visible(plane) / np.float32(self.unit)).astype(np.float32) for plane in maps)
+        scaled = (self.machine.visible(plane) / np.float32(self.unit) for plane in maps)
+        return tuple(plane.astype(np.float32, copy=False) for plane in scaled)
 
 
 class Clock:
@@ -81,6 +83,7 @@ class Clock:
         self._laps.clear()
 
 
+@in_words
 def minimise(
     scene: Scene,
     options: Options,
@@ -143,12 +146,15 @@ def minimise(
 
 def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
     """The first disparity, and whether it is one to reweigh by (IRLS has no weights before its first solve)."""
-    if initial is None or np.ndim(initial) == 0:
-        value = 0.0 if initial is None else float(to_host(initial))
+    given = as_array(0.0 if initial is None else initial)
+    if given.dtype.kind not in "buif":
+        raise InputError(f"initial: {initial!r} is neither a number nor a map of the disparity.")
+    if given.ndim == 0:
+        value = float(given)
         if not np.isfinite(value):
             raise InputError(f"initial: {value} is not a finite disparity.")
         return np.full(scene.shape, value, np.float32), False
-    w = as_array(initial).astype(np.float32)
+    w = given.astype(np.float32)
     if w.shape != scene.shape:
         raise InputError(f"initial: is {w.shape} but the scene is {scene.shape}; give a map of the scene's size.")
     if not module_of(w).isfinite(w).all():

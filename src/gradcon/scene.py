@@ -146,7 +146,7 @@ class Scene:
             raise InputError(f"{who}: {len(cameras)} cameras are given for {1 + len(targets)} views.")
         pairs = [camera.relative_to(cameras[0]) for camera in cameras[1:]]
         if unit is None:
-            height, width = np.shape(reference)[:2]
+            height, width = as_array(reference).shape[:2]
             lengths = [np.linalg.norm(geometry.baseline(M, m, (height, width))) for M, m in pairs]
             # A target at the reference's position is refused below, by name; here it must only not divide by zero.
             unit = float(min((length for length in lengths if length > 0), default=1.0))

@@ -6,7 +6,6 @@ import ctypes
 import hashlib
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -29,8 +28,8 @@ def library(file: str) -> ctypes.CDLL:
     header = Path(__file__).with_name("simt.h").read_text()
     code = "\n".join([header, source(file), *(f"EMULATE({name})" for name in KERNELS[file])])
     digest = hashlib.sha256(code.encode()).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"gradcon-simt-{digest}"
-    folder.mkdir(exist_ok=True)
+    folder = Path(__file__).parents[2] / ".pytest_cache" / "simt" / digest
+    folder.mkdir(parents=True, exist_ok=True)
     built = folder / f"{file}.so"
     if not built.exists():
         (folder / f"{file}.cpp").write_text(code)

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from gradcon.errors import DeviceError, InputError
 
 if TYPE_CHECKING:
+    from gradcon.engines.cuda_device import CupyDevice
     from gradcon.options import Options
     from gradcon.scene import Scene
     from gradcon.schedules import Stage
@@ -121,13 +122,15 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
         return ReferenceEngine(scene, options.epsilon)
     reason = None
     if name != "cpu":
-        buffers = getattr(after, "buffers", None)
-        has_room = buffers is not None and buffers["shape"] == scene.shape  # it takes them over
-        reason = _without_gpu(name) if has_room else _without_gpu(name, scene, options)
-        if reason is None:
-            from gradcon.engines.cuda import CudaEngine
+        from gradcon.engines.cuda import CudaEngine
 
-            return CudaEngine(scene, options.epsilon, buffers=buffers)
+        previous = after if isinstance(after, CudaEngine) else None
+        takes_over = previous is not None and previous.fits(scene)
+        if previous is not None and not takes_over:
+            previous.release()  # or there would be no room for both
+        reason = _without_gpu(name) if takes_over else _without_gpu(name, scene, options)
+        if reason is None:
+            return CudaEngine(scene, options.epsilon, after=previous if takes_over else None)
         if name == "cuda":
             raise InputError(f"engine: cuda cannot be used: {reason}; use the engine cpu, or auto.")
     from gradcon.engines.cpu import CpuEngine
@@ -143,26 +146,14 @@ def check(name: str) -> None:
         raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
 
 
-def resolve(name: str) -> str:
-    """The engine that a name stands for on this machine, whatever the scene."""
+def gpu_for(name: str) -> CupyDevice | None:
+    """The GPU on which an engine of this name will run in this thread, if it will."""
     check(name)
-    if name != "auto":
-        return name
-    return "cpu" if _without_gpu(name) else "cuda"
+    if name in ("cpu", "reference") or _without_gpu(name):
+        return None
+    from gradcon.engines.cuda_device import current_device
 
-
-def bring(name: str, scene: Scene) -> Scene:
-    """The scene with its views where the engine will want them, so that `create` need not wait for it."""
-    if resolve(name) != "cuda":
-        return scene
-    from gradcon.engines.cuda_device import transfer
-
-    try:
-        return transfer(scene)
-    except InputError:  # it does not fit
-        if name == "cuda":
-            raise
-        return scene
+    return current_device()
 
 
 def _without_gpu(name: str, *what: Any) -> str | None:

@@ -37,25 +37,23 @@ from gradcon.schedules import Stage, Weighting
 PITCH = 32  # pixels; rows are filled up to a multiple of it
 FILTER_THREADS = 256
 BLOCK = (32, 8)  # of the kernels that work pixel by pixel
-VARIANCE_RADIUS = 3  # as in kernels_pixel.h
 MEASURE_THREADS = 256
 
 
 class CudaEngine:
     """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1.
 
-    `buffers` are those of an engine whose work is done: all frames of a video go through one set of them.  Only of one
-    for the same size: what a solver left in the middle of another image would be in this one's margins.
+    `after` is an engine whose work is done, and whose memory this one takes over if it fits: all frames of a video go
+    through one set of buffers.
     """
 
     name = "cuda"
 
     def __init__(
-        self, scene: Scene, epsilon: float, device: Device | None = None, buffers: dict[str, Any] | None = None
+        self, scene: Scene, epsilon: float, device: Device | None = None, after: CudaEngine | None = None
     ) -> None:
         self.device = device or current_device()
-        fits = buffers is not None and buffers["shape"] == scene.shape
-        self.buffers: dict[str, Any] = buffers if buffers is not None and fits else {"shape": scene.shape}
+        self.buffers: dict[str, Any] = after.buffers if after is not None and after.fits(scene) else {}
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
@@ -72,6 +70,18 @@ class CudaEngine:
         self._references: dict[int, Any] = {}
         self._plans: dict[tuple[Stage, Weighting], Plan] = {}
         self.solver = Solver(self.device, self.shape, self._buffer)
+
+    def fits(self, scene: Scene) -> bool:
+        """Whether another scene's engine may take this one's memory.
+
+        Only for the same size: what the solver left in the middle of one image would be in another one's margins.
+        """
+        return self.shape == scene.shape and len(self.targets) == len(scene.targets)
+
+    def release(self) -> None:
+        """Give up all memory but that of the scene; nothing can be computed afterwards."""
+        self.buffers, self._references, self._plans = {}, {}, {}
+        del self.solver
 
     def upload(self, w: Any) -> Any:
         return self._planes(w)
@@ -259,7 +269,7 @@ class CudaEngine:
 
     def _weigh(self, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
         """Launch `weigh`, in blocks whose noise powers, one a pixel and view of a group, fit into shared memory."""
-        height, margin = BLOCK[1], 2 * VARIANCE_RADIUS
+        height, margin = BLOCK[1], len(model.gaussian(model.SIGMA_C)) - 1
 
         def shared() -> int:
             return 4 * ((BLOCK[0] + margin) * (height + margin) + group * BLOCK[0] * height)

@@ -6,28 +6,26 @@ The engine sees no more of a GPU than `Device`, so that its kernels can be run b
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from functools import cache, wraps
-from typing import Any, Protocol, TypeVar
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.engines.cuda_errors import ABSENT, first_line, in_words, translate
 from gradcon.engines.cuda_source import KERNELS, OPTIONS, source
-from gradcon.errors import DeviceError, InputError
+from gradcon.errors import DeviceError
 from gradcon.options import Options
 from gradcon.scene import Scene
 
 COOPERATIVE = "kernels_solve.cu"
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
-# CUDA's errors that say that no GPU, no driver or no fitting one is there: initialization, stub library, old driver,
-# devices unavailable, no device, and drivers that do not match.
-ABSENT = (3, 34, 35, 46, 100, 803, 804)
-LEAST_CAPABILITY = 70  # of a GPU, times ten: below, its memory model lacks what the solver's barrier needs
-
-Method = TypeVar("Method", bound=Callable[..., Any])
+LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
+MOST_PIXELS = 100_000_000  # of an image: the solver counts its arrays in 32 bits
 
 
 class Device(Protocol):
@@ -53,32 +51,6 @@ class Device(Protocol):
     def elapsed(self, start: Any, end: Any) -> float: ...
 
 
-def in_words(method: Method) -> Method:
-    """The method with CuPy's errors as ours."""
-
-    @wraps(method)
-    def guarded(*arguments: Any, **options: Any) -> Any:
-        try:
-            return method(*arguments, **options)
-        except Exception as error:
-            raise _ours(error) from error
-
-    return guarded  # type: ignore[return-value]
-
-
-def _ours(error: Exception) -> Exception:
-    from cupy.cuda import driver, memory, runtime
-
-    if isinstance(error, memory.OutOfMemoryError):
-        return InputError(
-            "the GPU has not enough free memory for this scene; use fewer views (--views), smaller images, or the "
-            "engine cpu."
-        )
-    if isinstance(error, (runtime.CUDARuntimeError, driver.CUDADriverError)):
-        return DeviceError(f"the GPU or its driver failed: {_first_line(error)}; nvidia-smi tells its state.")
-    return error
-
-
 class CupyDevice:
     """A GPU that CuPy sees."""
 
@@ -87,7 +59,7 @@ class CupyDevice:
     def __init__(self, number: int) -> None:
         import cupy
 
-        self.cupy = cupy
+        self.cupy, self.number = cupy, number
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
@@ -95,7 +67,7 @@ class CupyDevice:
         self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
         # For views on their way in and maps on their way out, beside the work of the current stream.
         self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
-        self._pinned = cupy.cuda.alloc_pinned_memory(PINNED)
+        self._pinned, self._reading = cupy.cuda.alloc_pinned_memory(PINNED), threading.Lock()
         self._functions: dict[str, Any] = {}
         for file, names in KERNELS.items():
             module = cupy.RawModule(code=source(file), options=OPTIONS, enable_cooperative_groups=file == COOPERATIVE)
@@ -119,9 +91,10 @@ class CupyDevice:
         if array.nbytes > PINNED or not array.flags.c_contiguous:
             return np.asarray(self.cupy.asnumpy(array))
         stream = self.cupy.cuda.get_current_stream()
-        array.data.copy_to_host_async(self._pinned.ptr, array.nbytes, stream)
-        stream.synchronize()
-        return np.frombuffer(self._pinned, array.dtype, array.size).reshape(array.shape).copy()
+        with self._reading:
+            array.data.copy_to_host_async(self._pinned.ptr, array.nbytes, stream)
+            stream.synchronize()
+            return np.frombuffer(self._pinned, array.dtype, array.size).reshape(array.shape).copy()
 
     @in_words
     def planes(self, images: Any, pitch: int) -> Any:
@@ -148,9 +121,18 @@ class CupyDevice:
     def wait(self) -> None:
         self.cupy.cuda.get_current_stream().synchronize()
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        with self.cupy.cuda.Device(self.number), self.outgoing:
+            yield
+
     @in_words
-    def aside(self) -> AbstractContextManager[Any]:
-        return self.outgoing
+    def transfer(self, scene: Scene) -> Scene:
+        """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
+        with self.cupy.cuda.Device(self.number), self.incoming:
+            moved = scene.to_device()
+            self.incoming.synchronize()
+        return moved
 
     @in_words
     def mark(self) -> Any:
@@ -163,12 +145,17 @@ class CupyDevice:
         return float(self.cupy.cuda.get_elapsed_time(start, end)) / 1e3
 
 
-@cache
 def current_device() -> CupyDevice:
-    """The GPU that CuPy has chosen; compiles the kernels."""
+    """The GPU that CuPy has chosen in this thread."""
     import cupy
 
-    return CupyDevice(cupy.cuda.runtime.getDevice())
+    return _device(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _device(number: int) -> CupyDevice:
+    """A GPU; compiles the kernels for it."""
+    return CupyDevice(number)
 
 
 def why_not(scene: Scene | None = None, options: Options | None = None) -> str | None:
@@ -191,9 +178,10 @@ def _unusable() -> str | None:
             return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
         current_device()
     except Exception as error:
-        if getattr(error, "status", None) not in (None, *ABSENT):
-            raise _ours(error) from error  # there is a GPU, and it fails
-        return f"CuPy cannot use a GPU here ({_first_line(error)})"
+        failure = translate(error)
+        if isinstance(failure, DeviceError) and getattr(error, "status", None) not in ABSENT:
+            raise failure from error  # there is a GPU, and it fails
+        return f"CuPy cannot use a GPU here ({first_line(error)})"
     return None
 
 
@@ -201,27 +189,17 @@ def _unusable() -> str | None:
 def _too_large(scene: Scene, options: Options) -> str | None:
     import cupy
 
-    from gradcon.engines.cuda_plan import bytes_needed
+    from gradcon.engines.cuda_plan import bytes_needed, tiling_of_scale
     from gradcon.schedules import build
 
+    if scene.shape[0] * scene.shape[1] > MOST_PIXELS:
+        return f"its images may have {MOST_PIXELS // 1_000_000} million pixels at most"
     stages = build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    coarsest = max(stages[0].scales)
+    if tiling_of_scale(coarsest, current_device().shared_limit) is None:
+        return f"the filters of {1 + coarsest} scales are too long for this GPU"
     needed = max(bytes_needed(scene.shape, stage) for stage in stages)
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     if needed <= free:
         return None
     return f"the scene needs about {needed / 1e6:.0f} MB and the GPU has {free / 1e6:.0f} MB free"
-
-
-@in_words
-def transfer(scene: Scene) -> Scene:
-    """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
-    incoming = current_device().incoming
-    with incoming:
-        moved = scene.to_device()
-        incoming.synchronize()
-    return moved
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from gradcon import geometry, model
 from gradcon.engines.cuda_device import Device
 from gradcon.engines.cuda_solver import ARRAYS
+from gradcon.engines.cuda_source import FIXED
 from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
+from gradcon.errors import InputError
 from gradcon.schedules import Stage, Weighting
 
 TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels.cu
@@ -92,7 +94,9 @@ def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
 def make_filter(device: Device, s: float) -> Filter:
     """The taps of standard deviation `s`."""
     even, odd = model.gaussian(s), model.gaussian_derivative(s)
-    steps = -(-(len(even) + RUN - 1) // RUN) * RUN
+    if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
+        raise AssertionError(f"the kernels take a filter of radius {len(even) // 2} for that of sigma {FIXED}")
+    steps = _steps(len(even))
     taps = np.zeros((2, steps), np.float32)
     taps[0, : len(even)], taps[1, : len(odd)] = even, odd
     return Filter(len(even) // 2, steps, device.put(taps))
@@ -100,17 +104,30 @@ def make_filter(device: Device, s: float) -> Filter:
 
 def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
     """Tiles wide enough that their margins do not dominate, and such that a block's shared memory holds one."""
+    found = _tiling(steps, planes, shared_limit)
+    if found is None:
+        raise InputError("scales: their filters are too long for this GPU; use fewer scales, or the engine cpu.")
+    return found
 
+
+def tiling_of_scale(q: int, shared_limit: int) -> Tiling | None:
+    """The tiling that scale q needs at most; None if there is none."""
+    return _tiling(_steps(len(model.gaussian(model.sigma(q)))), 3, shared_limit)
+
+
+def _steps(taps: int) -> int:
+    return -(-(taps + RUN - 1) // RUN) * RUN
+
+
+def _tiling(steps: int, planes: int, shared_limit: int) -> Tiling | None:
     def skewed(n: int) -> int:
         return (n + 27) // 32 * 32 + 4
 
-    def shared(width: int) -> int:
-        return 4 * (2 * steps + TILE_ROWS * (skewed(width + steps - RUN) + planes * skewed(width)))
-
-    width = TILE_WIDTH
-    while shared(width) > shared_limit and width > RUN:
-        width //= 2
-    return Tiling(width, shared(width))
+    for width in (TILE_WIDTH >> k for k in range(5)):
+        shared = 4 * (2 * steps + TILE_ROWS * (skewed(width + steps - RUN) + planes * skewed(width)))
+        if shared <= shared_limit:
+            return Tiling(width, shared)
+    return None
 
 
 def fill_scale(row: Any, filter_: Filter, device: Device, **fields: Any) -> None:

@@ -87,7 +87,7 @@ KERNEL void reference_fields(
 
 // ---- pixel by pixel
 
-// The pixel of this thread in blocks of 32 x 8, rows from `first_row`.
+// The pixel of this thread, in rows from `first_row` on.
 #define THIS_PIXEL(first_row)                                  \
     int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);      \
     int y = first_row + (int)(blockIdx.y * blockDim.y + threadIdx.y); \

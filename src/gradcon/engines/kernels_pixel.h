@@ -12,9 +12,7 @@
 #define DEVICE inline
 #endif
 
-#define IRLS_FLOOR 1e-7f
-#define MOST_SECTORS 8
-#define VARIANCE_RADIUS 3  // of the filter with SIGMA_C, the engine checks it
+// IRLS_FLOOR, MOST_SECTORS and VARIANCE_RADIUS, of the filter with SIGMA_C, the engine puts in front of this file.
 
 enum Kind { ROW, COLUMN, PLANAR, GENERAL };  // by what moves a pixel: B_x w, B_y w, B w, (M, m)
 

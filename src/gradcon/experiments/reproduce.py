@@ -77,7 +77,7 @@ def reproduce(
                 print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
             datasets[kind] = find(folder, kind)
     plan = Plan(
-        engine=engines.resolve(engine),
+        engine="cpu" if engine == "auto" else engine,  # processes would share one GPU
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,

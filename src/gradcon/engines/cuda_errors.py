@@ -1,0 +1,54 @@
+"""CuPy's errors as ours: a sentence for the user instead of a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from gradcon.errors import DeviceError, InputError
+
+# CUDA's errors that say that no GPU, no driver or no fitting one is there: initialization, stub library, old driver,
+# devices unavailable, no device, and drivers that do not match.
+ABSENT = (3, 34, 35, 46, 100, 803, 804)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def in_words(function: Function) -> Function:
+    """The function with CuPy's errors as ours."""
+
+    @wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except Exception as error:
+            translated = translate(error)
+            if translated is None:
+                raise
+            raise translated from error
+
+    return guarded  # type: ignore[return-value]
+
+
+def translate(error: Exception) -> Exception | None:
+    """What an error of CuPy's means to a user; None for any other."""
+    if "cupy" not in sys.modules:
+        return None
+    from cupy.cuda import driver, memory, runtime
+
+    if isinstance(error, memory.OutOfMemoryError):
+        return InputError(
+            "the GPU has not enough free memory for this scene; use fewer views (--views), smaller images, or the "
+            "engine cpu."
+        )
+    if isinstance(error, (runtime.CUDARuntimeError, driver.CUDADriverError)):
+        return DeviceError(f"the GPU or its driver failed: {first_line(error)}; nvidia-smi tells its state.")
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """An error's text, or what there is of it."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,134 @@
+"""Many scenes, one after the other: in order, ahead of time, and each started from the one before."""
+
+import importlib
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradcon import InputError, Options, estimate, estimate_many, synth
+from gradcon.engines import cuda_device
+from test_engines import random_scene
+
+module = importlib.import_module("gradcon.estimate")  # `gradcon.estimate` is the function
+SOON = 20.0  # seconds; what is waited for comes at once, or never
+
+
+def video(frames, size=(40, 52)):
+    return [synth.render("occlusion", size, grid=3, seed=0) for _ in range(frames)]
+
+
+def test_estimate_many_is_estimate_one_after_the_other():
+    scenes = [random_scene(seed=seed) for seed in range(3)]
+    options = Options(solves=3)
+    for scene, result in zip(scenes, estimate_many(iter(scenes), options, engine="cpu"), strict=True):
+        np.testing.assert_array_equal(result.disparity, estimate(scene, options, engine="cpu").disparity)
+        assert result.scene is scene
+
+
+def test_a_frame_starts_from_the_one_before():
+    scenes, options = video(3), Options(solves=4)
+    alone = estimate(scenes[0], replace(options, solves=12), engine="cpu")
+    chained = list(estimate_many(scenes, options, initial="previous", engine="cpu"))
+    rmse = [result.history[-1].rmse for result in chained]
+    assert rmse[2] < rmse[0]
+    assert rmse[2] == pytest.approx(alone.history[-1].rmse, rel=0.05)
+    assert [result.parameters["initial"] for result in chained] == [0.0, "a map", "a map"]
+
+
+def test_estimate_many_takes_scenes_as_they_are_wanted():
+    taken = []
+
+    def scenes():
+        for k in range(5):
+            taken.append(k)
+            yield random_scene(seed=k)
+
+    results = estimate_many(scenes(), Options(solves=1), engine="cpu")
+    next(results)
+    assert len(taken) <= 3  # the one that is done, the one that is read ahead, and maybe one in between
+    results.close()
+
+
+def test_estimate_many_passes_on_what_goes_wrong():
+    def scenes():
+        yield random_scene()
+        raise InputError("frame 1: is torn; repair it.")
+
+    results = estimate_many(scenes(), Options(solves=1), engine="cpu")
+    next(results)
+    with pytest.raises(InputError, match="frame 1: is torn"):
+        next(results)
+    with pytest.raises(InputError, match=r"^initial: 'last' is neither"):
+        estimate_many([], initial="last")
+
+
+def test_a_video_may_change_its_size():
+    scenes = [random_scene((20, 30)), random_scene((24, 30))]
+    results = list(estimate_many(scenes, Options(solves=1), initial="previous", engine="cpu"))
+    assert [result.disparity.shape for result in results] == [(20, 30), (24, 30)]
+
+
+def test_the_next_scene_is_read_while_one_is_computed(monkeypatch):
+    asked = threading.Event()
+    compute = module.minimise
+
+    def waiting(*arguments, **options):
+        assert asked.wait(SOON), "nobody asked for the next scene"
+        return compute(*arguments, **options)
+
+    def scenes():
+        yield random_scene()
+        asked.set()
+        yield random_scene(seed=1)
+
+    monkeypatch.setattr(module, "minimise", waiting)
+    assert len(list(estimate_many(scenes(), Options(solves=1), engine="cpu"))) == 2
+
+
+def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
+    begun = threading.Event()
+    compute, finish = module.minimise, module._result
+    runs = []
+
+    def counting(*arguments, **options):
+        runs.append(None)
+        if len(runs) == 2:
+            begun.set()
+        return compute(*arguments, **options)
+
+    def waiting(*arguments):
+        assert begun.wait(SOON), "the next scene waits for this result"
+        return finish(*arguments)
+
+    monkeypatch.setattr(module, "minimise", counting)
+    monkeypatch.setattr(module, "_result", waiting)
+    scenes = [random_scene(seed=seed) for seed in range(2)]
+    assert len(list(estimate_many(scenes, Options(solves=1), engine="cpu"))) == 2
+
+
+def test_what_is_no_scene_is_named():
+    for wrong in ("a folder", None):
+        results = estimate_many([random_scene(), wrong, random_scene()], Options(solves=1), engine="cpu")
+        next(results)
+        with pytest.raises(InputError, match=f"^scenes: one of them is a {type(wrong).__name__}, not a Scene"):
+            next(results)
+    with pytest.raises(InputError, match=r"^initial: 'previous' is neither a number nor a map"):
+        estimate(random_scene(), Options(solves=1), initial="previous")
+
+
+def test_reversed_cameras_are_warned_of_once():
+    scene = synth.render("occlusion", (96, 96)).flipped(y=True)
+    with pytest.warns(UserWarning, match="one axis") as caught:
+        results = list(estimate_many([scene] * 2, Options(solves=3), engine="cpu"))
+    assert len(caught) == 1
+    assert [len(result.warnings) for result in results] == [1, 0]
+    (quiet,) = estimate_many([scene], Options(solves=3), engine="cpu", check_directions=False)
+    assert quiet.warnings == []
+
+
+def test_a_gpu_that_is_asked_for_and_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(cuda_device, "why_not", lambda *_: "the GPU is asleep")
+    with pytest.raises(InputError, match=r"^engine: cuda cannot be used: the GPU is asleep; "):
+        list(estimate_many([random_scene()], Options(solves=1), engine="cuda"))
