@@ -19,7 +19,7 @@ from gradcon.engines.reference import smoothness_operator
 from gradcon.minimise import minimise
 from gradcon.schedules import METHODS, build
 from simt import COMPILER, EmulatedDevice
-from test_engines import SCENES, random_scene, random_system, some_disparity, weak_system
+from test_engines import DATA_TERMS, SCENES, random_scene, random_system, some_disparity, weak_system
 
 EPSILON = Options.epsilon
 NO_GPU = cuda_device.why_not()
@@ -53,14 +53,7 @@ def test_warp_agrees(scene, device):
 @pytest.mark.parametrize("reweight", [False, True])
 @pytest.mark.parametrize(
     ("method", "scales", "without"),
-    [
-        ("gcm", 3, None),
-        ("gcm", 1, None),
-        ("gcm", 3, "scale"),
-        ("gcm", 3, "gradient"),
-        ("gcm", 5, None),
-        ("naive", 2, None),
-    ],
+    DATA_TERMS,
 )
 def test_data_term_agrees(scene, device, reweight, method, scales, without):
     reference, cuda = both(scene, device)
@@ -328,7 +321,7 @@ def test_no_driver_is_no_failure_but_a_broken_gpu_is(monkeypatch, status):
             with pytest.raises(DeviceError, match="it says why"):
                 estimate(random_scene(), Options(solves=1), engine="cuda")
         else:
-            with pytest.raises(InputError, match=r"cuda cannot be used: CuPy cannot use a GPU here \(cudaError"):
+            with pytest.raises(InputError, match=r"cuda cannot be used: CuPy cannot use a GPU here: cudaError"):
                 estimate(random_scene(), Options(solves=1), engine="cuda")
         result = estimate(random_scene(), Options(solves=1))
         assert result.engine == "cpu"

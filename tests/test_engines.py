@@ -41,6 +41,17 @@ SCENES = {
 }
 
 
+# Method, scales, and the term that is left out.
+DATA_TERMS = [
+    ("gcm", 3, None),
+    ("gcm", 1, None),
+    ("gcm", 3, "scale"),
+    ("gcm", 3, "gradient"),
+    ("gcm", 5, None),
+    ("naive", 2, None),
+]
+
+
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 def test_warp_agrees(scene):
     reference, cpu = both(scene)
@@ -54,14 +65,7 @@ def test_warp_agrees(scene):
 @pytest.mark.parametrize("reweight", [False, True])
 @pytest.mark.parametrize(
     ("method", "scales", "without"),
-    [
-        ("gcm", 3, None),
-        ("gcm", 1, None),
-        ("gcm", 3, "scale"),
-        ("gcm", 3, "gradient"),
-        ("gcm", 5, None),
-        ("naive", 2, None),
-    ],
+    DATA_TERMS,
 )
 def test_data_term_agrees(scene, reweight, method, scales, without):
     reference, cpu = both(scene)

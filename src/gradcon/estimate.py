@@ -122,7 +122,8 @@ def estimate_many(
     chained = isinstance(initial, str)
     if chained and initial != "previous":
         raise InputError(f"initial: {initial!r} is neither a disparity nor 'previous'.")
-    return _results(scenes, options, None if chained else initial, chained, engine, on_device, check_directions)
+    how = _How(options, None if chained else initial, chained, engine, on_device, check_directions)
+    return _results(scenes, how)
 
 
 class _Done(NamedTuple):
@@ -137,18 +138,21 @@ class _Done(NamedTuple):
     warnings: list[str]
 
 
-def _results(
-    scenes: Iterable[Scene],
-    options: Options,
-    initial: Any,
-    chained: bool,
-    engine: str,
-    on_device: bool,
-    check_directions: bool,
-) -> Iterator[Result]:
+class _How(NamedTuple):
+    """How many scenes are to be estimated."""
+
+    options: Options
+    initial: Any
+    chained: bool  # each starts from the one before
+    engine: str
+    on_device: bool
+    check_directions: bool
+
+
+def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
     """Three at a time: one scene comes in, one is computed, and the result of one goes out."""
     with ThreadPoolExecutor(1, "gradcon-in") as inwards, ThreadPoolExecutor(1, "gradcon-out") as outwards:
-        computed = _computed(scenes, options, initial, chained, engine, on_device, check_directions, inwards)
+        computed = _computed(scenes, how, inwards)
         going_out = None
         while True:
             try:
@@ -163,34 +167,25 @@ def _results(
                 return
             for text in done.warnings:
                 warnings.warn(text, stacklevel=2)
-            going_out = outwards.submit(_result, done, on_device)
+            going_out = outwards.submit(_result, done, how.on_device)
 
 
-def _computed(
-    scenes: Iterable[Scene],
-    options: Options,
-    initial: Any,
-    chained: bool,
-    engine: str,
-    on_device: bool,
-    check_directions: bool,
-    inwards: Executor,
-) -> Iterator[_Done]:
-    source, gpu, machine = iter(scenes), engines.gpu_for(engine), None
-    coming_in = inwards.submit(_next_scene, source, gpu, engine)
+def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[_Done]:
+    source, gpu, machine, initial = iter(scenes), engines.gpu_for(how.engine), None, how.initial
+    coming_in = inwards.submit(_next_scene, source, gpu, how.engine)
     while (pair := coming_in.result()) is not None:
         scene, there = pair
-        coming_in = inwards.submit(_next_scene, source, gpu, engine)
+        coming_in = inwards.submit(_next_scene, source, gpu, how.engine)
         start = time.perf_counter()
-        checks = check_directions and machine is None
-        machine = engines.create(engine, there, options, after=machine)
-        _refuse_host_engine(on_device, machine)
-        if initial is not None and chained and initial.shape != scene.shape:
+        checks = how.check_directions and machine is None
+        machine = engines.create(how.engine, there, how.options, after=machine)
+        _refuse_host_engine(how.on_device, machine)
+        if how.chained and initial is not None and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
-        run = minimise(there, options, initial=initial, engine=machine)
+        run = minimise(there, how.options, initial=initial, engine=machine)
         maps, warned = _maps(run), _check_directions(run, there) if checks else []
-        yield _Done(run, scene, options, _describe(initial), start, maps, warned)
-        if chained:
+        yield _Done(run, scene, how.options, _describe(initial), start, maps, warned)
+        if how.chained:
             initial = maps[0]
 
 

@@ -166,7 +166,7 @@ def why_not(scene: Scene | None = None, options: Options | None = None) -> str |
 @cache
 def _unusable() -> str | None:
     if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed (pip install 'gradcon[cuda]')"
+        return "CuPy is not installed: pip install 'gradcon[cuda]'"
     try:
         import cupy
         from cupy.cuda import runtime
@@ -181,7 +181,7 @@ def _unusable() -> str | None:
         failure = translate(error)
         if isinstance(failure, DeviceError) and getattr(error, "status", None) not in ABSENT:
             raise failure from error  # there is a GPU, and it fails
-        return f"CuPy cannot use a GPU here ({first_line(error)})"
+        return f"CuPy cannot use a GPU here: {first_line(error)}"
     return None
 
 
