@@ -112,6 +112,8 @@ def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
 
 
 def test_a_bench_of_a_gpu_that_is_not_there_ends_before_it_begins(monkeypatch, capsys):
-    monkeypatch.setattr(bench, "why_not", lambda: "it is asleep")
+    monkeypatch.setattr("gradcon.engines.cuda_device.why_not", lambda: "it is asleep")
     assert cli.main(["bench", "--engine", "cuda"]) == 2
-    assert capsys.readouterr().err == "gradcon: engine: cuda cannot be used: it is asleep.\n"
+    assert (
+        capsys.readouterr().err == "gradcon: engine: cuda cannot be used: it is asleep; use the engine cpu, or auto.\n"
+    )

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from gradcon import engines, schedules
-from gradcon.engines.cuda_device import why_not
 from gradcon.errors import InputError
 from gradcon.io import open_scene
 from gradcon.minimise import minimise
@@ -253,10 +252,9 @@ def _say(text: str) -> None:
 
 
 def _check(engine: str, solves: int, size: int, run_solves: int = 1) -> None:
-    if engine not in engines.ENGINES or engine == "auto":
-        raise InputError(f"engine: {engine!r} is not one of {', '.join(engines.ENGINES[1:])}.")
-    if engine == "cuda" and (reason := why_not()):  # before a scene is rendered
-        raise InputError(f"engine: cuda cannot be used: {reason}.")
+    if engine == "auto":
+        raise InputError(f"engine: 'auto' is not one of {', '.join(engines.ENGINES[1:])}.")
+    engines.check_usable(engine)  # before a scene is rendered
     limits = (("solves", solves, 1, 10_000), ("size", size, 8, 8192), ("run-solves", run_solves, 1, 10_000))
     for name, value, low, high in limits:
         if not low <= value <= high:

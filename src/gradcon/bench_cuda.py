@@ -21,7 +21,6 @@ from gradcon.options import Options
 from gradcon.scene import Scene
 from gradcon.schedules import Stage
 
-CORES = 128  # float32 units of a multiprocessor, since 2018 or so (64 in data-centre chips before Hopper)
 COPY_BYTES = 1 << 28
 REPEATS = 5
 
@@ -90,7 +89,7 @@ def copy_bandwidth(device: Any) -> float:
 
 def peak_arithmetic(device: Any) -> float:
     """float32 operations a second at the clock that the GPU gives as its own; a fused multiply-add counts as two."""
-    return 2.0 * CORES * float(device.processors) * float(device.clock_hz)
+    return 2.0 * float(device.float_units) * float(device.processors) * float(device.clock_hz)
 
 
 def time_runs(scene: Scene, scales: int, solves: int) -> Figures:

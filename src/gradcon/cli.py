@@ -226,8 +226,8 @@ def _reproduce(
     middlebury: Annotated[Path | None, typer.Option(help="Folder of scenes of Middlebury 2006.")] = None,
     only: Annotated[str | None, typer.Option(metavar="NAME,...", help="These experiments alone.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Coarser: alpha 0.5 alone, 40 solves.")] = False,
-    engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each core.")] = None,
+    engine: Annotated[str, typer.Option(help="auto (here the CPU), cuda, cpu or reference.")] = "auto",
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core, with cuda one.")] = None,
     json: Json = False,
 ) -> int:
     """Repeat the paper's evaluation on the scenes at hand.

@@ -50,8 +50,8 @@ def estimate(
     on_device : bool
         Leave the maps on the GPU: the result's are CuPy arrays.  Only for the engine `cuda`.
     check_directions : bool
-        Find out whether the cameras stand where the baselines say, and warn if not.  On a GPU it takes longer than all
-        the rest.
+        Find out whether the cameras stand where the baselines say, and warn if not.  On a GPU it takes about as long as
+        all the rest.
     progress : bool
         Show progress on stderr: a bar on a terminal, lines elsewhere.
     callback : callable, optional

@@ -132,7 +132,7 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
         if reason is None:
             return CudaEngine(scene, options.epsilon, after=previous if takes_over else None)
         if name == "cuda":
-            raise InputError(f"engine: cuda cannot be used: {reason}; use the engine cpu, or auto.")
+            raise _refusal(reason)
     from gradcon.engines.cpu import CpuEngine
 
     machine = CpuEngine(scene, options.epsilon)
@@ -144,6 +144,17 @@ def check(name: str) -> None:
     """Refuse an engine that does not exist."""
     if name not in ENGINES:
         raise InputError(f"engine: {name!r} is not one of {', '.join(ENGINES)}.")
+
+
+def check_usable(name: str) -> None:
+    """Refuse an engine that does not exist, or that this machine cannot run."""
+    check(name)
+    if name == "cuda" and (reason := _without_gpu(name)):
+        raise _refusal(reason)
+
+
+def _refusal(reason: str) -> InputError:
+    return InputError(f"engine: cuda cannot be used: {reason}; use the engine cpu, or auto.")
 
 
 def gpu_for(name: str) -> CupyDevice | None:

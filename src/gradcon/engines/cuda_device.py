@@ -64,6 +64,7 @@ class CupyDevice:
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.shared_limit = int(properties["sharedMemPerBlockOptin"])
+        self.float_units = 64 if _capability(number) in (75, 80) else 128  # for float32, of a multiprocessor
         self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
         # For views on their way in and maps on their way out, beside the work of the current stream.
         self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
@@ -158,6 +159,13 @@ def _device(number: int) -> CupyDevice:
     return CupyDevice(number)
 
 
+def _capability(number: int) -> int:
+    """A GPU's compute capability, times ten."""
+    import cupy
+
+    return int(cupy.cuda.Device(number).compute_capability)
+
+
 def why_not(scene: Scene | None = None, options: Options | None = None) -> str | None:
     """Why no GPU can be used, for a scene or at all; None if one can."""
     return _unusable() or (_too_large(scene, options) if scene is not None and options is not None else None)
@@ -168,12 +176,11 @@ def _unusable() -> str | None:
     if importlib.util.find_spec("cupy") is None:
         return "CuPy is not installed: pip install 'gradcon[cuda]'"
     try:
-        import cupy
         from cupy.cuda import runtime
 
         if runtime.getDeviceCount() == 0:
             return "there is no NVIDIA GPU"
-        capability = int(cupy.cuda.Device().compute_capability)
+        capability = _capability(runtime.getDevice())
         if capability < LEAST_CAPABILITY:
             return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
         current_device()

@@ -34,7 +34,7 @@ def in_words(function: Function) -> Function:
 
 def translate(error: Exception) -> Exception | None:
     """What an error of CuPy's means to a user; None for any other."""
-    if "cupy" not in sys.modules:
+    if sys.modules.get("cupy") is None:
         return None
     from cupy.cuda import driver, memory, runtime
 

@@ -22,7 +22,7 @@ from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
 from gradcon.errors import InputError
 from gradcon.schedules import Stage, Weighting
 
-TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels.cu
+TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels_filter.h
 BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
 GROUP = 16  # views that are weighed together, or as many as are in the largest ring
 

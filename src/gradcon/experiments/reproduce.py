@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,8 +52,9 @@ def reproduce(
     quick : bool
         Coarser: alpha 0.5 alone, at most 40 solves, fewer scenes where it says so.
     engine : str
+        `auto` is the CPU: its cores work on many jobs at once.
     workers : int, optional
-        Processes; by default one for each core.
+        Processes; by default one for each core, and one for the engine cuda.
     progress : bool
         Show on stderr how much is done and about how long the rest will take.
 
@@ -64,6 +65,8 @@ def reproduce(
     """
     start = time.perf_counter()
     _check(only, engine, workers)
+    if engine == "cuda" and workers is None:
+        workers = 1  # one GPU, one process
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     modules, not_run = _selected(only, folders)
     outputs.refuse_foreign(out, ["results.json", "report.md", "report.html"])
@@ -77,7 +80,7 @@ def reproduce(
                 print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
             datasets[kind] = find(folder, kind)
     plan = Plan(
-        engine="cpu" if engine == "auto" else engine,  # processes would share one GPU
+        engine="cpu" if engine == "auto" else engine,
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,
@@ -109,15 +112,24 @@ def _run_all(
     """Every experiment's jobs, and how they went; those that need the outcomes of others come in a second part."""
     jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
     parts = any(hasattr(experiment, "follow_up") for experiment in modules.values())
-    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, workers, progress)
+    # What every process would compile for itself is compiled once, before.
+    warm_up = compile_engine if context.plan.engine == "cpu" else None
+    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, workers, progress, warm_up)
     more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
-    done.add(_run_part(more, "reproduce, part 2 of 2", store, workers, progress))
+    done.add(_run_part(more, "reproduce, part 2 of 2", store, workers, progress, warm_up))
     return {name: jobs[name] + more.get(name, []) for name in jobs}, done
 
 
-def _run_part(jobs: dict[str, list[Job]], name: str, store: Store, workers: int | None, progress: bool) -> Report:
+def _run_part(
+    jobs: dict[str, list[Job]],
+    name: str,
+    store: Store,
+    workers: int | None,
+    progress: bool,
+    warm_up: Callable[[], object] | None,
+) -> Report:
     flat = [job for some in jobs.values() for job in some]
-    return run(flat, store, workers=workers, warm_up=compile_engine, display=Progress(name) if progress else None)
+    return run(flat, store, workers=workers, warm_up=warm_up, display=Progress(name) if progress else None)
 
 
 def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, ModuleType], dict[str, str]]:
@@ -141,6 +153,6 @@ def _check(only: Sequence[str], engine: str, workers: int | None) -> None:
     for name in only:
         if name not in EXPERIMENTS:
             raise InputError(f"only: {name!r} is not one of {', '.join(EXPERIMENTS)}.")
-    engines.check(engine)
+    engines.check_usable(engine)
     if workers is not None and not 1 <= workers <= 1024:
         raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
