@@ -17,6 +17,7 @@ import pytest
 
 import gradcon
 from gradcon import cli, synth
+from gradcon.cli import estimates
 from gradcon.io.pfm import read_pfm, write_pfm
 
 FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "result.json"}
@@ -366,9 +367,9 @@ def test_memory_that_runs_out_is_a_sentence_and_a_bug_is_a_traceback(
 
         return function
 
-    monkeypatch.setattr(cli, "estimate", failing(MemoryError()))
+    monkeypatch.setattr(estimates, "estimate", failing(MemoryError()))
     assert "memory" in refused(capsys, "estimate", scene, "--out", tmp_path / "out")
-    monkeypatch.setattr(cli, "estimate", failing(RuntimeError("a bug")))
+    monkeypatch.setattr(estimates, "estimate", failing(RuntimeError("a bug")))
     with pytest.raises(RuntimeError, match="a bug"):
         cli.main(["estimate", str(scene), "--out", str(tmp_path / "out")])
     assert not any(tmp_path.iterdir())

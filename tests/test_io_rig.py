@@ -65,7 +65,7 @@ def test_cameras_round_trip(tmp_path):
     scene = open_scene(tmp_path)
     expected = Scene.from_cameras(pictures["a.png"], [pictures["b.png"], pictures["c.png"]], cameras())
     assert scene.fingerprint() == expected.fingerprint()
-    assert scene.metadata["disparity_times_depth"] == expected.metadata["disparity_times_depth"]
+    assert scene.calibration.product == expected.calibration.product
     np.testing.assert_array_equal(scene.ground_truth, TRUTH)
 
 
@@ -75,7 +75,7 @@ def test_truth_keeps_its_meaning_when_the_nearest_view_is_left_out(tmp_path):
     every, cross = open_scene(tmp_path), open_scene(tmp_path, views="cross")
     assert cross.target_names == ["c.png"]
     for scene in (every, cross):
-        depth = scene.metadata["disparity_times_depth"] / scene.ground_truth[1:]
+        depth = scene.calibration.depth(scene.ground_truth[1:])
         np.testing.assert_allclose(depth, np.sqrt(2) / TRUTH[1:], rtol=1e-5)
 
 

@@ -149,7 +149,7 @@ def test_how_a_path_is_recognised(tmp_path):
     for path, options, said in (
         (tmp_path / "gone", {}, "no such folder or file"),
         (tmp_path / "a\0b", {}, "no such folder or file"),
-        (folder / "a.png", {}, "neither a folder nor a rig.toml"),
+        (folder / "a.png", {}, "not a file that can be opened as a scene"),
         (tmp_path, {}, r"holds no rig\.toml, no input_Cam040\.png .* give a pattern"),
         (folder, {"size_factor": 2}, "size_factor means nothing"),
         (folder / "rig.toml", {"pattern": "{row}.png"}, "a pattern is for a folder"),

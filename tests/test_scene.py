@@ -187,7 +187,7 @@ def test_cameras_make_the_nearest_baseline_one_and_say_how_to_get_depth() -> Non
     assert found.unit == pytest.approx(1)
     np.testing.assert_allclose(found.baselines, [[0, 1], [-2, 0]], atol=1e-9)
     assert found.metadata["a"] == 1
-    assert found.metadata["disparity_times_depth"] == pytest.approx(9.0)  # 0.1 x 90 pixels
+    assert found.calibration.product == pytest.approx(9.0)  # 0.1 x 90 pixels
 
 
 # --------------------------------------------------------------------------------------------------- pixels

@@ -103,8 +103,8 @@ def test_cameras_in_the_metadata_agree_with_the_geometry(scenes: dict[str, Scene
     reference = {key: np.array(value) for key, value in p["cameras"][scene.reference_name].items()}
     s, Z = np.array([30.0, 77.0, 1.0]), 2.0
     point = Z * np.linalg.inv(reference["K"]) @ s
-    unit = p.get("disparity_times_depth", p["baseline_mm"] * p["focal_length_mm"] * 128 / 36.0 / 1e3)
-    w = unit / Z - (0 if name == "rotated" else unit / p["focus_distance_m"])
+    assert scene.calibration is not None
+    w = float(scene.calibration.disparity(Z if scene.calibration.unit == "m" else 1e3 * Z))
     for target, M, m in zip(scene.target_names, scene.M, scene.m, strict=True):
         camera = {key: np.array(value) for key, value in p["cameras"][target].items()}
         q = camera["K"] @ (camera["R"] @ point + camera["t"])

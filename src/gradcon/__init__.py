@@ -6,15 +6,17 @@
 >>> result.save("out")                                              # doctest: +SKIP
 """
 
+from gradcon.calibration import Calibration
 from gradcon.errors import DeviceError, InputError
 from gradcon.estimate import Options, estimate, estimate_many
-from gradcon.io import open_scene
+from gradcon.io import open_frames, open_scene
 from gradcon.metrics import evaluate
 from gradcon.result import Result, Solve
 from gradcon.scene import Scene
 
 __version__ = "0.1.0"
 __all__ = [
+    "Calibration",
     "DeviceError",
     "InputError",
     "Options",
@@ -24,5 +26,6 @@ __all__ = [
     "estimate",
     "estimate_many",
     "evaluate",
+    "open_frames",
     "open_scene",
 ]

@@ -10,6 +10,7 @@ and a planar array with equal orientations is the special case M = I, m = (B_x, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,3 +107,9 @@ def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
     length = np.sqrt((cx[seen] ** 2 + cy[seen] ** 2).mean())
     norm = np.linalg.norm(mean)
     return mean * (length / norm) if norm > 1e-9 * length else np.array([length, 0.0])
+
+
+def shortest(baselines: Sequence[ArrayLike]) -> float:
+    """Length of the shortest baseline that is not 0: what the unit of a rig's disparities is."""
+    lengths = [float(np.linalg.norm(np.asarray(B))) for B in baselines]
+    return min((length for length in lengths if length > 0), default=1.0)

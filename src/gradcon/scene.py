@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon import geometry
-from gradcon.arrays import as_array, module_of, on_device, to_device, to_host
+from gradcon.arrays import as_array, module_of, to_device, to_host
+from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
+from gradcon.luma import Image, Source, any_on_device, stack_luma, to_luma, to_unit_range
 
-Image = NDArray[np.float32]  # or CuPy's array of the same kind
-LUMA_REC601 = (0.299, 0.587, 0.114)
 Views = str | int
 
 
@@ -32,9 +32,10 @@ class Scene:
     ----------
     reference : array, (height, width) or (height, width, 3)
         Integers are scaled by their type's range to [0, 1]; floats are taken as they are (see `to_unit_range`).
-    targets : sequence of arrays of the reference's size
-        The other views.  Views may be in a GPU's memory (CuPy arrays, or anything with `__cuda_array_interface__` or
-        DLPack); then all of them are put there.
+    targets : sequence of arrays of the reference's size, or of functions that return one
+        The other views.  A function is called once, when its turn has come, so that a scene larger than memory in
+        colour can be read view by view.  Views may be in a GPU's memory (CuPy arrays, or anything with
+        `__cuda_array_interface__` or DLPack); then all of them are put there.
     baselines : (T, 2) array of (B_x, B_y), optional
         One row a target: the reference pixel (x, y) of disparity w is seen at (x + B_x w, y + B_y w).
     transforms : pair of arrays (M, m), (T, 3, 3) and (T, 3), optional
@@ -44,6 +45,8 @@ class Scene:
     name, reference_name : str
         Said in messages and written into every result.
     target_names : sequence of str, optional
+    calibration : Calibration, optional
+        How disparity becomes metric depth, where it is known.
     metadata : dict, optional
         Whatever else the source knows (camera parameters, units), plain types only.
 
@@ -56,7 +59,7 @@ class Scene:
     def __init__(
         self,
         reference: ArrayLike,
-        targets: Sequence[ArrayLike] | NDArray[Any],
+        targets: Sequence[Source] | NDArray[Any],
         baselines: ArrayLike | None = None,
         *,
         transforms: tuple[ArrayLike, ArrayLike] | None = None,
@@ -64,6 +67,7 @@ class Scene:
         name: str = "scene",
         reference_name: str = "reference",
         target_names: Sequence[str] | None = None,
+        calibration: Calibration | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         names = list(target_names) if target_names is not None else [f"target {k}" for k in range(len(targets))]
@@ -75,22 +79,22 @@ class Scene:
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
 
-        given = [reference, *targets]
-        if any(on_device(image) for image in given):
-            given = [to_device(image) for image in given]
-        views = [to_luma(image, who) for image, who in zip(given, [reference_name, *names], strict=True)]
-        self.shape = _common_shape(views, [reference_name, *names])
-        views = to_unit_range(views)
+        first = to_device(reference) if any_on_device([reference, *targets]) else reference
+        luma = to_luma(first, reference_name)
+        self.shape: tuple[int, int] = luma.shape
         M, m = _checked_transforms(baselines, transforms, len(targets), name)
         B = np.array([geometry.baseline(Mt, mt, self.shape) for Mt, mt in zip(M, m, strict=True)])
         _refuse_degenerate(M, m, B, names, reference_name)
 
         order = _canonical_order(M, m, B)
-        self.reference: Image = views[0]
-        self.targets: Image = module_of(views[0]).stack([views[1 + k] for k in order])
-        self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.target_names = [names[k] for k in order]
-        self._given = reference
+        stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name)
+        self.reference: Image
+        self.targets: Image
+        self.reference, self.targets = to_unit_range(luma, stack)
+        self.M, self.m, self.baselines = M[order], m[order], B[order]
+        self.calibration = calibration
+        self._given = first
         self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
@@ -100,6 +104,7 @@ class Scene:
         reference: tuple[int, int] | None = None,
         *,
         ground_truth: ArrayLike | None = None,
+        calibration: Calibration | None = None,
         name: str = "light field",
     ) -> Scene:
         """A scene from a regular grid of views, `array[v, u, y, x]` or `array[v, u, y, x, channel]`.
@@ -120,6 +125,7 @@ class Scene:
             [array[v, u] for v, u in cells],
             [(u0 - u, v0 - v) for v, u in cells],
             ground_truth=ground_truth,
+            calibration=calibration,
             name=name,
             reference_name=f"view ({v0}, {u0})",
             target_names=[f"view ({v}, {u})" for v, u in cells],
@@ -129,30 +135,30 @@ class Scene:
     def from_cameras(
         cls,
         reference: ArrayLike,
-        targets: Sequence[ArrayLike],
+        targets: Sequence[Source],
         cameras: Sequence[geometry.Camera],
         *,
-        unit: float | None = None,
+        unit: str = "",
+        nearest: float | None = None,
         **more: Any,
     ) -> Scene:
         """A scene from calibrated pinhole cameras; `cameras` lists the reference's first, then the targets'.
 
-        The nearest view gets a baseline of length 1, so disparity is in pixels of movement in that view, and
-        depth = metadata["disparity_times_depth"] / disparity, in the unit of the cameras' translations.  `unit` sets
-        that product instead, so that disparities of different views of one rig compare.
+        The nearest view gets a baseline of length 1, so disparity is in pixels of movement in that view.  `unit` is
+        that of the cameras' translations, and so of the depth ("m", "cm", "mm"; "" where it is not known).  `nearest`
+        sets the length of the unit baseline (depth times disparity) instead, so that disparities of different views of
+        one rig compare.  The other parameters are those of `Scene`.
         """
+        who = more.get("name", "scene")
         if len(cameras) != 1 + len(targets):
-            who = more.get("name", "scene")
             raise InputError(f"{who}: {len(cameras)} cameras are given for {1 + len(targets)} views.")
         pairs = [camera.relative_to(cameras[0]) for camera in cameras[1:]]
-        if unit is None:
+        if nearest is None:
             height, width = as_array(reference).shape[:2]
-            lengths = [np.linalg.norm(geometry.baseline(M, m, (height, width))) for M, m in pairs]
-            # A target at the reference's position is refused below, by name; here it must only not divide by zero.
-            unit = float(min((length for length in lengths if length > 0), default=1.0))
-        metadata = {**more.pop("metadata", {}), "disparity_times_depth": unit}
-        transforms = np.array([M for M, _ in pairs]), np.array([m / unit for _, m in pairs])
-        return cls(reference, targets, transforms=transforms, metadata=metadata, **more)
+            nearest = geometry.shortest([geometry.baseline(M, m, (height, width)) for M, m in pairs])
+        transforms = np.array([M for M, _ in pairs]), np.array([m / nearest for _, m in pairs])
+        calibration = Calibration(nearest, cameras[0].K, unit=check_unit(unit, who))
+        return cls(reference, targets, transforms=transforms, calibration=calibration, **more)
 
     def flipped(self, x: bool = False, y: bool = False) -> Scene:
         """The same views with their baselines turned around along x, y or both: for cameras counted from the wrong end.
@@ -170,6 +176,7 @@ class Scene:
             name=self.name,
             reference_name=self.reference_name,
             target_names=self.target_names,
+            calibration=self.calibration,
             metadata=self.metadata,
         )
         scene._given = self._given
@@ -239,46 +246,6 @@ def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
     if len(chosen) == 0:
         raise InputError(f"views: none of the {len(B)} other views belongs to {which!r}; try all.")
     return [int(k) for k in chosen]
-
-
-def to_luma(image: ArrayLike, name: str = "image") -> Image:
-    """Rec. 601 luma, not rounded; integers become [0, 1] by their type's range."""
-    array = as_array(image)
-    xp = module_of(array)
-    if array.ndim == 3 and array.shape[2] in (1, 2):
-        array = array[..., 0]
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
-        raise InputError(f"{name}: an image is (height, width) or (height, width, 3), not {array.shape}.")
-    if array.dtype.kind in "ui":
-        scale = 1.0 / np.iinfo(array.dtype).max
-    elif array.dtype.kind in "bf":
-        scale = 1.0
-    else:
-        raise InputError(f"{name}: pixels are {array.dtype}; use integers or real floats.")
-    values = array.astype(np.float32) * np.float32(scale)
-    if not xp.isfinite(values).all():
-        bad = int(xp.count_nonzero(~xp.isfinite(values)))
-        raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
-    if values.ndim == 3:
-        values = sum(np.float32(share) * values[..., k] for k, share in enumerate(LUMA_REC601))
-    return xp.ascontiguousarray(values)
-
-
-def to_unit_range(views: list[Image]) -> list[Image]:
-    """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
-    largest = max(float(abs(view).max()) for view in views)
-    return views if largest <= 1.0 + 1e-5 else [view / np.float32(largest) for view in views]
-
-
-def _common_shape(views: list[Image], names: list[str]) -> tuple[int, int]:
-    height, width = views[0].shape
-    for view, name in zip(views[1:], names[1:], strict=True):
-        if view.shape != (height, width):
-            raise InputError(
-                f"{name}: is {view.shape[1]} x {view.shape[0]} pixels but {names[0]} is {width} x {height}; "
-                "all views must have one size."
-            )
-    return height, width
 
 
 def _checked_transforms(

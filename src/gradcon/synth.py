@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.geometry import Camera, Floats
 from gradcon.io.hci import view_name, write_hci
+from gradcon.io.hci_parameters import calibration
 from gradcon.io.rig import write_rig
 from gradcon.raycast import Surface, ball, bars, box, depth, expose, patch, ring
 from gradcon.scene import Scene, Views, choose_views
@@ -176,7 +177,9 @@ def write(
     truth = shot.scene.ground_truth
     if shot.world.rotated:
         images = {view_name(*cell, grid): image for cell, image in shot.images.items()}
-        return write_rig(folder, images, shot.cameras, reference=next(iter(images)), ground_truth=truth, name=name)
+        return write_rig(
+            folder, images, shot.cameras, reference=next(iter(images)), ground_truth=truth, name=name, unit="m"
+        )
     array = np.zeros((grid, grid, *size, 3), np.uint8)
     for cell, image in shot.images.items():
         array[cell] = image
@@ -232,10 +235,12 @@ def _shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int)
     }
     Z = depth(world.surfaces, cameras[0], size)
     if world.rotated:
-        scene = Scene.from_cameras(images[0], images[1:], cameras, **more)
-        scene.ground_truth = (scene.metadata["disparity_times_depth"] / Z).astype(np.float32)  # its choice of unit
+        scene = Scene.from_cameras(images[0], images[1:], cameras, unit="m", **more)
+        assert scene.calibration is not None
+        scene.ground_truth = scene.calibration.disparity(Z)  # its choice of unit baseline
     else:
         truth = world.baseline * focal * (1 / Z - 1 / world.focus)
+        more["calibration"] = calibration(parameters, size)
         scene = Scene(images[0], images[1:], _baselines(cells), ground_truth=truth, **more)
     return _Shot(world, scene, cameras, dict(zip(cells, images, strict=True)), parameters)
 

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.errors import InputError
 from gradcon.io import pfm, png
 from gradcon.io.files import write_files
-from gradcon.io.hci_parameters import Parameters, Value, format_parameters, read_parameters
-from gradcon.io.listing import Listing, by_cell, files_in, find_reference
+from gradcon.io.format import Format, Hints
+from gradcon.io.hci_parameters import Parameters, Value, calibration, format_parameters, read_parameters
+from gradcon.io.listing import Listing, files_in, find_reference, image_grid
 
 PARAMETERS = "parameters.cfg"
 GROUND_TRUTH = "gt_disp_lowres.pfm"
@@ -31,7 +32,7 @@ def is_hci(folder: Path) -> bool:
     return any(_VIEW.fullmatch(path.name) for path in files_in(folder))
 
 
-def list_hci(folder: Path, reference: str | None = None) -> Listing:
+def list_hci(folder: Path, hints: Hints) -> Listing:
     """Any subset of the views; the reference is the centre view unless another is told."""
     parameters = _parameters(folder)
     rows, columns = _GRID
@@ -44,9 +45,12 @@ def list_hci(folder: Path, reference: str | None = None) -> Listing:
             if number >= rows * columns:
                 raise InputError(f"{path}: is outside the {rows} x {columns} grid of cameras; see {PARAMETERS}.")
             cells.append((divmod(number, columns), path))
-    views = list(by_cell(cells).values())
+    grid = image_grid(cells)
+    views = list(grid.values())
     centre = view_name(rows // 2, columns // 2, columns)
-    chosen = find_reference(views, reference, centre, folder)
+    chosen = find_reference(views, hints.reference, centre, folder)
+    row, column = next(cell for cell, view in grid.items() if view is chosen)
+    steps = column - columns // 2, row - rows // 2
     truth = folder / GROUND_TRUTH
     if chosen.name != centre:  # the benchmark's truth for other views, where it was downloaded too
         truth = folder / f"gt_disp_lowres_{chosen.name.removeprefix('input_').removesuffix('.png')}.pfm"
@@ -58,10 +62,18 @@ def list_hci(folder: Path, reference: str | None = None) -> Listing:
         views=views,
         reference=chosen,
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth.exists() else None,
+        calibration=(lambda shape: calibration(parameters, shape, steps)) if parameters else None,
         metadata={"format": "hci", **parameters},
         size=size,
         name=str(parameters.get("scene", "")),  # else the folder's name
     )
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    return "it holds views named input_Cam000.png and so on" if path.is_dir() and is_hci(path) else None
+
+
+FORMAT = Format("a folder of the 4D Light Field Benchmark", _recognise, list_hci)
 
 
 def write_hci(

@@ -1,15 +1,14 @@
 """What every reader finds, and how a scene is made of it.
 
-A reader says which images there are, where each stands, which one is the reference and where the truth is: a
-`Listing`. `load` chooses views by their baselines, and only then reads images.
+A reader says which views there are, where each stands, how its pixels are read, which one is the reference and where
+the truth is: a `Listing`.  `load` chooses views by their baselines, and only then reads images.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon import geometry
+from gradcon.calibration import Calibration
 from gradcon.errors import InputError
 from gradcon.io.fields import hint
 from gradcon.io.images import read_image
 from gradcon.scene import Scene, Views, choose_views
 
 Baseline = tuple[float, float]
+Read = Callable[[int], NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class View:
-    """An image file and where it was taken from: a baseline among equal cameras, or a calibrated camera."""
+    """A view by its name, where it was taken from, and how its pixels are read.
 
-    path: Path
+    It stands by a baseline among equal cameras, or by a calibrated camera.  `read` takes the number of a frame; a
+    still has frame 0 alone.
+    """
+
     name: str
     stands: Baseline | geometry.Camera
+    read: Read
 
 
 @dataclass(frozen=True)
@@ -46,18 +51,22 @@ class Listing:
     views: list[View]
     reference: View
     ground_truth: Callable[[], NDArray[np.float32]] | None = None
+    calibration: Callable[[tuple[int, int]], Calibration | None] | None = None  # for (height, width); not of cameras
     metadata: dict[str, Any] = field(default_factory=dict)
     size: tuple[int, int] | None = None  # (width, height) that the source states
     name: str = ""
+    unit: str = ""  # of the cameras' translations
+    frames: int | None = None  # of a video; a still has none
+    recognised: str = ""  # which format it is, and by what it was recognised
 
 
-def load(listing: Listing, which: Views = "all") -> Scene:
+def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
     """Choose the views, read their images, build the scene."""
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:
         raise InputError(f"{listing.source}: holds only one view, {reference.name}; at least two are needed.")
-    image = read_image(reference.path)
+    image = reference.read(frame)
     height, width = image.shape[:2]
     if listing.size not in (None, (width, height)):
         assert listing.size is not None
@@ -68,22 +77,27 @@ def load(listing: Listing, which: Views = "all") -> Scene:
     baselines = _baselines(others, reference, (height, width))
     chosen = choose_views(baselines, which)
     targets = [others[k] for k in chosen]
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        images = list(pool.map(read_image, [view.path for view in targets]))
     truth = listing.ground_truth() if listing.ground_truth is not None else None
+    images = [partial(view.read, frame) for view in targets]
     common: dict[str, Any] = {
         "name": listing.name or Path(listing.source).resolve().name,
         "reference_name": reference.name,
         "target_names": [view.name for view in targets],
         "metadata": listing.metadata,
+        "ground_truth": truth,
     }
     if not isinstance(reference.stands, geometry.Camera):
-        return Scene(image, images, baselines[chosen], ground_truth=truth, **common)
+        calibration = listing.calibration((height, width)) if listing.calibration is not None else None
+        return Scene(image, images, baselines[chosen], calibration=calibration, **common)
     # One unit for a rig, the baseline of the nearest of all its views, whichever of them are chosen.
-    lengths = np.hypot(*baselines.T)
-    unit = float(min((length for length in lengths if length > 0), default=1.0))
     cameras = [view.stands for view in [reference, *targets] if isinstance(view.stands, geometry.Camera)]
-    return Scene.from_cameras(image, images, cameras, unit=unit, ground_truth=truth, **common)
+    nearest = geometry.shortest(list(baselines))
+    return Scene.from_cameras(image, images, cameras, unit=listing.unit, nearest=nearest, **common)
+
+
+def image_file(path: Path) -> Read:
+    """Reads an image file, whatever the frame."""
+    return lambda _: read_image(path)
 
 
 def find_reference(views: Iterable[View], told: str | None, default: str, source: Path) -> View:
@@ -100,18 +114,27 @@ def find_reference(views: Iterable[View], told: str | None, default: str, source
     return named[default]
 
 
-def by_cell(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], View]:
-    """Views on a grid, by (row, column); two files for one cell are refused.
+def stands_at(row: float, column: float) -> Baseline:
+    """The baseline of a cell of a grid, whose rows grow downwards and columns to the right, as the cameras stand.
 
-    Rows grow downwards and columns to the right, as the cameras stand, and baselines point against the
-    camera's movement, so a view's baseline less the reference's is (col_ref - col, row_ref - row).
+    Baselines point against the camera's movement, so a view's less the reference's is (col_ref - col, row_ref - row).
     """
-    grid: dict[tuple[int, int], View] = {}
-    for (row, column), path in sorted(cells):
-        if (row, column) in grid:
-            raise InputError(f"{path}: stands for the same view as {grid[row, column].name}; remove one of them.")
-        grid[row, column] = View(path, path.name, (float(-column), float(-row)))
+    return float(-column), float(-row)
+
+
+def by_cell(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], Path]:
+    """Files of a grid, by (row, column) and sorted; two files for one cell are refused."""
+    grid: dict[tuple[int, int], Path] = {}
+    for cell, path in sorted(cells):
+        if cell in grid:
+            raise InputError(f"{path}: stands for the same view as {grid[cell].name}; remove one of them.")
+        grid[cell] = path
     return grid
+
+
+def image_grid(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], View]:
+    """Views of image files on a grid, by (row, column)."""
+    return {cell: View(path.name, stands_at(*cell), image_file(path)) for cell, path in by_cell(cells).items()}
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -15,11 +15,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.calibration import Calibration
 from gradcon.errors import InputError
+from gradcon.io.fields import finite_number
+from gradcon.io.files import read_text
+from gradcon.io.format import Format, Hints
 from gradcon.io.images import read_grey_values
-from gradcon.io.listing import Listing, by_cell, files_in, find_reference
+from gradcon.io.listing import Listing, files_in, find_reference, image_grid
 
 STEPS = 4  # between the two views whose disparity the maps give
+FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views
+DMIN = "dmin.txt"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class _Layout:
     reference: int
     factors: dict[int, float]  # by image height
     otherwise: float | None
+
+    def factor(self, height: int, told: float | None) -> float | None:
+        """By how much the images are smaller than full size, where it is known."""
+        return told or self.factors.get(height, self.otherwise)
 
 
 # Full, half and third size are known by their height; so are the three sizes of 2003, and all else is 2001.
@@ -45,15 +55,16 @@ def is_middlebury(folder: Path) -> bool:
     return any(_numbered(folder, layout.stem) for layout in LAYOUTS)
 
 
-def list_middlebury(folder: Path, reference: str | None = None, size_factor: float | None = None) -> Listing:
-    """The views that are there; `size_factor` is what grey values are divided by, inferred if not told."""
+def list_middlebury(folder: Path, hints: Hints) -> Listing:
+    """The views that are there; the size factor is what grey values are divided by, inferred if not told."""
+    size_factor = hints.size_factor
     if size_factor is not None and not (np.isfinite(size_factor) and size_factor > 0):
         raise InputError(f"size_factor: must be a positive number, not {size_factor}.")
     layout, cells = next((layout, cells) for layout in LAYOUTS if (cells := _numbered(folder, layout.stem)))
-    grid = by_cell(((0, number), path) for number, path in cells)
+    grid = image_grid(((0, number), path) for number, path in cells)
     default = grid.get((0, layout.reference))
     default_name = default.name if default else f"{layout.stem}{layout.reference}.{layout.extension}"
-    chosen = find_reference(grid.values(), reference, default_name, folder)
+    chosen = find_reference(grid.values(), hints.reference, default_name, folder)
     number = next(column for (_, column), view in grid.items() if view is chosen)
     maps = [path for path in (folder / f"disp{number}.{end}" for end in ("png", "pgm")) if path.exists()]
     return Listing(
@@ -61,20 +72,44 @@ def list_middlebury(folder: Path, reference: str | None = None, size_factor: flo
         views=list(grid.values()),
         reference=chosen,
         ground_truth=(lambda: read_map(maps[0], layout, size_factor)) if maps else None,
+        calibration=lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape),
         metadata={"format": "middlebury"},
     )
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    return "it holds views named view1.png or im2.ppm and so on" if path.is_dir() and is_middlebury(path) else None
+
+
+FORMAT = Format("a multi-view folder of Middlebury", _recognise, list_middlebury, frozenset({"size_factor"}))
 
 
 def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[np.float32]:
     """Disparity in pixels per unit baseline from a map of grey values, NaN where it is unknown."""
     grey = read_grey_values(path)
-    factor = size_factor or layout.factors.get(grey.shape[0], layout.otherwise)
+    factor = layout.factor(grey.shape[0], size_factor)
     if factor is None:
         raise InputError(
             f"{path}: is {grey.shape[0]} pixels high, not one of the published sizes "
             f"({', '.join(map(str, layout.factors))}); give the size_factor to divide its grey values by."
         )
     return np.where(grey == 0, np.float32(np.nan), grey.astype(np.float32) / np.float32(factor * STEPS))
+
+
+def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int]) -> Calibration | None:
+    """Depth in mm, where dmin.txt is there; the principal point is not published, and taken to be in the middle."""
+    if not dmin.exists() or factor is None:
+        return None
+    text = read_text(dmin).strip()
+    try:
+        cropped = finite_number(float(text))
+    except ValueError:
+        cropped = None
+    if cropped is None:
+        raise InputError(f"{dmin}: must hold one number, not {text!r:.60}; download it again, or remove it.")
+    focal, (height, width) = FOCAL_PX / factor, shape
+    K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    return Calibration(FOCAL_PX * BASELINE_MM / (STEPS * factor), K, cropped / (STEPS * factor), "mm")
 
 
 def _numbered(folder: Path, stem: str) -> list[tuple[int, Path]]:

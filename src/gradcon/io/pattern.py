@@ -11,12 +11,51 @@ import re
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.listing import Listing, View, by_cell, files_in, find_reference
+from gradcon.io.format import Format, Hints
+from gradcon.io.listing import Listing, View, files_in, find_reference, image_grid
 
+SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
 _FIELD = re.compile(r"\{(row|col)\}")
+_TWO_NUMBERS = re.compile(r"(.*?)([0-9]+)([^0-9]+)([0-9]+)([^0-9]*)")
 
 
-def list_pattern(folder: Path, pattern: str, reference: str | None = None) -> Listing:
+def list_pattern(folder: Path, hints: Hints) -> Listing:
+    """The files that match the pattern that is told, or else the one that is inferred."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is a file, but a pattern is for a folder of images; leave one of the two out.")
+    pattern = infer_pattern(folder) if hints.pattern is None else hints.pattern
+    assert pattern is not None  # or the format would not have been recognised
+    return _list(folder, pattern, hints.reference)
+
+
+def infer_pattern(folder: Path) -> str | None:
+    """The pattern that every file fits which is not hidden, if it counts rows and columns by the last two numbers."""
+    found = set()
+    for path in files_in(folder):
+        match = _TWO_NUMBERS.fullmatch(path.name)
+        if path.name.startswith("."):
+            continue
+        if match is None or "{" in path.name or path.suffix.lower() not in SUFFIXES:
+            return None
+        found.add(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}")
+    return found.pop() if len(found) == 1 else None
+
+
+def _told(path: Path, hints: Hints) -> str | None:
+    return f"the pattern {hints.pattern!r} was given" if hints.pattern is not None else None
+
+
+def _inferred(path: Path, hints: Hints) -> str | None:
+    pattern = infer_pattern(path) if path.is_dir() else None
+    return f"all its files fit the pattern {pattern!r}" if pattern else None
+
+
+NAME = "a folder whose file names tell where the cameras stand"
+TOLD = Format(NAME, _told, list_pattern, frozenset({"pattern"}))
+INFERRED = Format(NAME, _inferred, list_pattern)
+
+
+def _list(folder: Path, pattern: str, reference: str | None) -> Listing:
     """The files that match; the reference is the view nearest to the middle unless another is told."""
     expression = compile_pattern(pattern)
     cells = []
@@ -30,7 +69,7 @@ def list_pattern(folder: Path, pattern: str, reference: str | None = None) -> Li
             f"{folder}: {matches} the pattern {pattern!r}, but at least two views are needed; "
             "check the pattern against the file names."
         )
-    grid = by_cell(cells)
+    grid = image_grid(cells)
     chosen = find_reference(grid.values(), reference, _middle(grid).name, folder)
     return Listing(
         source=folder,

@@ -3,6 +3,7 @@
     name = "my rig"              # optional
     reference = "a.png"          # one of the images below
     ground_truth = "truth.pfm"   # optional: disparity of the reference, a grey PFM
+    unit = "m"                   # optional: of t, and so of the depth: m, cm or mm
     K = [[800, 0, 320], [0, 800, 240], [0, 0, 1]]   # optional: for all views that have none of their own
 
     [[views]]                    # one such block a view
@@ -33,26 +34,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.calibration import check_unit
 from gradcon.errors import InputError
 from gradcon.geometry import Camera
 from gradcon.io import pfm, png
 from gradcon.io.fields import finite_number, hint, refuse_unknown
 from gradcon.io.files import read_text, write_files
-from gradcon.io.listing import Baseline, Listing, View, find_reference
+from gradcon.io.format import Format, Hints
+from gradcon.io.listing import Baseline, Listing, View, find_reference, image_file
 
 RIG = "rig.toml"
 GROUND_TRUTH = "ground_truth.pfm"
-FIELDS = ("name", "reference", "ground_truth", "K", "views")
+FIELDS = ("name", "reference", "ground_truth", "unit", "K", "views")
 VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
 
 
-def list_rig(path: Path, reference: str | None = None) -> Listing:
-    """What a rig.toml lists; `reference` overrules the one it names, whose ground truth is then left out."""
+def list_rig(path: Path, hints: Hints) -> Listing:
+    """What a rig.toml lists; `hints.reference` overrules the one it names, whose ground truth is then left out."""
+    path, reference = path / RIG if path.is_dir() else path, hints.reference
     listing = parse_rig(read_text(path), path)
     if reference is None or reference == listing.reference.name:
         return listing
     chosen = find_reference(listing.views, reference, reference, path)
     return replace(listing, reference=chosen, ground_truth=None)
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    if path.is_dir():
+        return f"it holds a {RIG}" if (path / RIG).exists() else None
+    return "it is a TOML file" if path.suffix == ".toml" else None
+
+
+FORMAT = Format(f"a rig described by a {RIG}", _recognise, list_rig)
 
 
 def parse_rig(text: str, path: Path) -> Listing:
@@ -86,6 +99,7 @@ def parse_rig(text: str, path: Path) -> Listing:
         reference=find_reference(views, named, named, path),
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth else None,
         metadata={"format": "rig"},
+        unit=check_unit(_text(table["unit"], "unit", str(path)), str(path)) if "unit" in table else "",
         name=_text(table["name"], "name", str(path)) if "name" in table else path.resolve().parent.name,
     )
 
@@ -98,6 +112,7 @@ def write_rig(
     reference: str,
     ground_truth: ArrayLike | None = None,
     name: str | None = None,
+    unit: str = "",
 ) -> Path:
     """Write images, rig.toml and ground_truth.pfm into a folder, all files or none.
 
@@ -112,12 +127,16 @@ def write_rig(
     ground_truth : (height, width) array, optional
         Disparity of the reference in pixels per unit baseline; with cameras, the nearest view's is the unit.
     name : str, optional
+    unit : {"m", "cm", "mm", ""}
+        Of the cameras' t, where it is known.
     """
     path = Path(folder) / RIG
     if len(images) != len(stands):
         raise InputError(f"{path}: there are {len(images)} images but {len(stands)} places; give one for each.")
     lines = [f"name = {_quoted(name)}"] if name is not None else []
     lines.append(f"reference = {_quoted(reference)}")
+    if unit:
+        lines.append(f"unit = {_quoted(unit)}")
     if ground_truth is not None:
         lines.append(f"ground_truth = {_quoted(GROUND_TRUTH)}")
     for image, place in zip(images, stands, strict=True):
@@ -158,7 +177,7 @@ def _view(block: dict[str, Any], table: dict[str, Any], path: Path, where: str) 
         R = _numbers(_needed(block, "R", where), (3, 3), "R", where)
         t = _numbers(_needed(block, "t", where), (3,), "t", where)
         stands = Camera.of(K, R, t, where)
-    return View(image, block["image"], stands)
+    return View(block["image"], stands, image_file(image))
 
 
 def _needed(table: Mapping[str, Any], field: str, where: str) -> Any:

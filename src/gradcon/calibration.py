@@ -1,0 +1,102 @@
+"""From disparity to metric depth, and from pixels to points: what is known of the reference's camera.
+
+Disparity and reciprocal depth are the same up to a factor and a shift, whatever the rig:
+
+    depth = product / (disparity + offset),
+
+where -offset is the disparity of what is infinitely far (0 for parallel cameras), and `product` is focal length times
+unit baseline.  A pixel (x, y) of that depth is the point depth * K^-1 (x, y, 1) before the reference camera, whose x
+axis points to the right, y down and z ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.errors import InputError
+
+MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # in a unit of length
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How the reference's disparities become depths.
+
+    Attributes
+    ----------
+    product : float
+        Depth times (disparity + offset): `unit` times pixels per unit baseline.
+    K : (3, 3) array
+        The reference's intrinsic matrix, in pixels; pixel centres are at integers.
+    offset : float
+        Minus the disparity of what is infinitely far, in pixels per unit baseline.
+    unit : {"m", "cm", "mm", ""}
+        Of the depth; empty where the cameras' scale is not known (a reconstruction from images alone).
+    """
+
+    product: float
+    K: NDArray[np.float64]
+    offset: float = 0.0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        K = np.asarray(self.K, dtype=np.float64)
+        if not (np.isfinite(self.product) and self.product > 0 and np.isfinite(self.offset)):
+            raise InputError(f"calibration: product {self.product} and offset {self.offset} make no depth.")
+        if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
+            raise InputError("calibration: K must be an invertible matrix of 3 x 3 finite numbers.")
+        check_unit(self.unit, "calibration")
+        object.__setattr__(self, "K", K)
+
+    def depth(self, disparity: ArrayLike) -> NDArray[np.float32]:
+        """Depth along the reference's axis, in `unit`; NaN where the disparity is that of infinity or beyond."""
+        w = np.asarray(disparity, dtype=np.float64) + self.offset
+        return np.divide(self.product, w, out=np.full(w.shape, np.nan), where=w > 0).astype(np.float32)
+
+    def disparity(self, depth: ArrayLike) -> NDArray[np.float32]:
+        """The inverse of `depth`; NaN where the depth is not positive."""
+        z = np.asarray(depth, dtype=np.float64)
+        w = np.divide(self.product, z, out=np.full(z.shape, np.nan), where=z > 0)
+        return (w - self.offset).astype(np.float32)
+
+    def depth_deviation(self, disparity: ArrayLike, deviation: ArrayLike) -> NDArray[np.float32]:
+        """Standard deviation of the depth that a deviation of the disparity makes, to first order, in `unit`."""
+        z = self.depth(disparity).astype(np.float64)
+        return (z * z / self.product * np.asarray(deviation, dtype=np.float64)).astype(np.float32)
+
+    def points(self, depth: ArrayLike) -> NDArray[np.float32]:
+        """(height, width, 3) points before the reference camera, in `unit`: x to the right, y down, z ahead."""
+        z = np.asarray(depth, dtype=np.float64)
+        y, x = np.indices(z.shape, dtype=np.float64)
+        rays = np.stack([x, y, np.ones_like(x)], axis=-1) @ np.linalg.inv(self.K).T
+        return (rays * z[..., None]).astype(np.float32)
+
+    def summary(self) -> dict[str, Any]:
+        """Plain types, as result.json holds them."""
+        return {
+            "formula": "depth = product / (disparity + offset)",
+            "product": self.product,
+            "offset": self.offset,
+            "unit": self.unit,
+            "K": self.K.tolist(),
+        }
+
+    @staticmethod
+    def from_summary(fields: Mapping[str, Any], where: str) -> Calibration:
+        """What `summary` wrote; `where` is said in an error."""
+        try:
+            return Calibration(float(fields["product"]), fields["K"], float(fields["offset"]), str(fields["unit"]))
+        except (KeyError, TypeError, ValueError, InputError):
+            raise InputError(f"{where}: its calibration cannot be read; estimate the scene again.") from None
+
+
+def check_unit(unit: str, where: str) -> str:
+    """Refuse a unit of length that is not known; empty stands for an unknown one."""
+    if unit not in ("", *MILLIMETRES):
+        raise InputError(f"{where}: the unit {unit!r} is not one of {', '.join(MILLIMETRES)}.")
+    return unit

@@ -1,0 +1,59 @@
+"""The application that the commands are added to, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gradcon import __version__
+from gradcon.errors import InputError
+from gradcon.messages import RESULT_FILES
+
+# Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+SceneArgument = Annotated[Path, typer.Argument(help="Folder of the views, or a rig.toml.")]
+Reference = Annotated[str | None, typer.Option(metavar="FILE", help="File name of the reference view.")]
+SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: what ground-truth grey values are divided by.")]
+
+
+@app.callback(invoke_without_command=True)
+def _gradcon(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Disparity and confidence from many views of a scene, by the Gradient Consistency Model."""
+    if version:
+        print(f"gradcon {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def as_json(value: dict[str, Any]) -> str:
+    from gradcon.io.results import to_json
+
+    return to_json(value)
+
+
+def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None:
+    """Find out before a long run whether its results can be written, and leave no trace of trying."""
+    import tempfile
+
+    from gradcon.io.files import make_folder
+
+    created = make_folder(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write into this folder ({error.strerror}); choose another.") from None
+    finally:
+        for path in created:
+            path.rmdir()
+    for name in files:
+        if (folder / name).is_dir():
+            raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")

@@ -1,0 +1,42 @@
+"""All formats that can be opened, in the order in which a path is tried on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gradcon.errors import InputError
+from gradcon.io import hci, middlebury, pattern, rig
+from gradcon.io.format import Hints
+from gradcon.io.listing import Listing
+
+FORMATS = (
+    pattern.TOLD,
+    rig.FORMAT,
+    hci.FORMAT,
+    middlebury.FORMAT,
+    pattern.INFERRED,
+)
+
+
+def list_scene(path: Path, hints: Hints) -> Listing:
+    """What is at a path, by the first format that recognises it."""
+    try:
+        exists = path.exists()
+    except (OSError, ValueError):
+        exists = False
+    if not exists:
+        raise InputError(f"{path}: there is no such folder or file; check the path.")
+    for known in FORMATS:
+        if why := known.recognise(path, hints):
+            known.refuse_other_hints(path, hints)
+            return replace(known.list(path, hints), recognised=f"{known.name}: {why}")
+    if not path.is_dir():
+        raise InputError(
+            f"{path}: is not a file that can be opened as a scene; see docs/formats.md for those that can."
+        )
+    raise InputError(
+        f"{path}: is not recognised as a scene: it holds no {rig.RIG}, no input_Cam040.png (4D light field), "
+        "no view1.png or im2.ppm (Middlebury); give a pattern (--pattern) for its file names, such as "
+        '"{row}_{col}.png".'
+    )

@@ -1,0 +1,82 @@
+"""What the model sees of the images: luma in [0, 1], as float32, all views in one array."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.arrays import as_array, module_of, on_device, to_device
+from gradcon.errors import InputError
+
+Image = NDArray[np.float32]  # or CuPy's array of the same kind
+Source = ArrayLike | Callable[[], ArrayLike]  # an image, or a function that gives it
+LUMA_REC601 = (0.299, 0.587, 0.114)
+READERS = 8  # at most so many images are read at once
+
+
+def to_luma(image: ArrayLike, name: str = "image") -> Image:
+    """Rec. 601 luma, not rounded; integers become [0, 1] by their type's range."""
+    array = as_array(image)
+    xp = module_of(array)
+    if array.ndim == 3 and array.shape[2] in (1, 2):
+        array = array[..., 0]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
+        raise InputError(f"{name}: an image is (height, width) or (height, width, 3), not {array.shape}.")
+    if array.dtype.kind in "ui":
+        scale = 1.0 / np.iinfo(array.dtype).max
+    elif array.dtype.kind in "bf":
+        scale = 1.0
+    else:
+        raise InputError(f"{name}: pixels are {array.dtype}; use integers or real floats.")
+    values = array.astype(np.float32) * np.float32(scale)
+    if not xp.isfinite(values).all():
+        bad = int(xp.count_nonzero(~xp.isfinite(values)))
+        raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
+    if values.ndim == 3:
+        values = sum(np.float32(share) * values[..., k] for k, share in enumerate(LUMA_REC601))
+    return xp.ascontiguousarray(values)
+
+
+def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str], reference_name: str) -> Image:
+    """Luma of all targets in one array, each taken only when it is its turn: colours are not kept."""
+    xp = module_of(reference)
+    stack = xp.empty((len(targets), *reference.shape), np.float32)
+
+    def fill(k: int) -> None:
+        source: Any = targets[k]
+        image = source() if callable(source) else source
+        luma = to_luma(to_device(image) if xp is not np else image, names[k])
+        if luma.shape != reference.shape:
+            (height, width), (h, w) = reference.shape, luma.shape
+            raise InputError(
+                f"{names[k]}: is {w} x {h} pixels but {reference_name} is {width} x {height}; "
+                "all views must have one size."
+            )
+        stack[k] = luma
+
+    if xp is np:
+        with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
+            list(pool.map(fill, range(len(targets))))
+    else:
+        for k in range(len(targets)):
+            fill(k)
+    return stack
+
+
+def to_unit_range(reference: Image, targets: Image) -> tuple[Image, Image]:
+    """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
+    largest = max(float(abs(reference).max()), *(float(abs(view).max()) for view in targets))
+    if largest > 1.0 + 1e-5:
+        targets /= np.float32(largest)
+        reference = reference / np.float32(largest)
+    return reference, targets
+
+
+def any_on_device(sources: Sequence[Source]) -> bool:
+    """Whether an image that is there already is in a GPU's memory."""
+    return any(on_device(source) for source in sources if not callable(source))
