@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
 MAX_DEFLATE = 1032  # no deflate stream grows by more than this factor
+MAX_TEXT = 2**16  # bytes of a text chunk that is looked at
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,29 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     return (high << 8 | low)[..., :3]
 
 
-def encode(image: NDArray[Any]) -> bytes:
-    """A PNG of a uint8 or uint16 image, (h, w) or (h, w, 3)."""
+def read_text(data: bytes) -> tuple[Header, dict[str, str]]:
+    """Header and uncompressed texts (tEXt, iTXt) by keyword, of a PNG whose every chunk is whole.
+
+    A text that is compressed, absurdly long or no text is left out; of two with one keyword the first counts.
+    """
+    header, texts = None, dict[str, str]()
+    for kind, chunk in _chunks(data):
+        content = chunk[8:-4]
+        if header is None:
+            header = _header(kind, content)
+        elif kind in (b"tEXt", b"iTXt") and len(content) <= MAX_TEXT:
+            keyword, _, rest = content.partition(b"\0")
+            try:
+                text = rest.decode("latin-1") if kind == b"tEXt" else _international(rest)
+            except ValueError:
+                continue
+            texts.setdefault(keyword.decode("latin-1"), text)
+    assert header is not None
+    return header, texts
+
+
+def encode(image: NDArray[Any], texts: Mapping[str, str] | None = None) -> bytes:
+    """A PNG of a uint8 or uint16 image, (h, w) or (h, w, 3), with texts by keyword."""
     array = np.asarray(image)
     if array.dtype not in (np.uint8, np.uint16) or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,)):
         raise InputError(
@@ -87,14 +110,29 @@ def encode(image: NDArray[Any]) -> bytes:
     filtered[:, 1 + step :] -= rows[:, :-step]
     header = Header(width, height, depth, GREY if array.ndim == 2 else RGB, bytes(3))
     pixels = _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 6))
-    return b"".join([SIGNATURE, header.chunk(), pixels, _chunk(b"IEND", b"")])
+    notes = [_text_chunk(keyword, text) for keyword, text in (texts or {}).items()]
+    return b"".join([SIGNATURE, header.chunk(), *notes, pixels, _chunk(b"IEND", b"")])
 
 
 def _read_chunks(data: bytes) -> tuple[Header, bytes, bytes]:
     """Header, palette chunk and pixel chunks of a PNG whose every chunk is whole."""
     header, palette, pixels = None, b"", []
+    for kind, chunk in _chunks(data):
+        if header is None:
+            header = _header(kind, chunk[8:-4])
+        elif kind == b"PLTE":
+            palette = chunk
+        elif kind == b"IDAT":
+            pixels.append(chunk)
+    assert header is not None
+    return header, palette, b"".join(pixels)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and bytes of every chunk up to and with IEND, each with a checksum that is right."""
     position = len(SIGNATURE)
-    while True:
+    kind = b""
+    while kind != b"IEND":
         if position + 12 > len(data):
             raise InputError("is truncated")
         length, kind = struct.unpack_from(">I4s", data, position)
@@ -104,14 +142,7 @@ def _read_chunks(data: bytes) -> tuple[Header, bytes, bytes]:
         (checksum,) = struct.unpack_from(">I", data, end - 4)
         if zlib.crc32(data[position + 4 : end - 4]) != checksum:
             raise InputError("is corrupt (a checksum is wrong)")
-        if header is None:
-            header = _header(kind, data[position + 8 : end - 4])
-        elif kind == b"PLTE":
-            palette = data[position:end]
-        elif kind == b"IDAT":
-            pixels.append(data[position:end])
-        elif kind == b"IEND":
-            return header, palette, b"".join(pixels)
+        yield kind, data[position:end]
         position = end
 
 
@@ -141,3 +172,20 @@ def _unpack(data: bytes, rawmode: str | None) -> NDArray[Any]:
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def _text_chunk(keyword: str, text: str) -> bytes:
+    """tEXt, which every reader knows, where the text is ASCII; else iTXt, in UTF-8."""
+    if not 0 < len(keyword) < 80 or not (keyword.isascii() and keyword.isprintable()) or "\0" in text:
+        raise InputError(f"the text {keyword!r} cannot be written into a PNG.")
+    if text.isascii():
+        return _chunk(b"tEXt", keyword.encode() + b"\0" + text.encode())
+    return _chunk(b"iTXt", keyword.encode() + b"\0\0\0\0\0" + text.encode())
+
+
+def _international(content: bytes) -> str:
+    """Text of an iTXt chunk, after its keyword: flag and method of compression, language, keyword in it, text."""
+    if content[:1] != b"\0":
+        raise ValueError("compressed")
+    _, _, text = content[2:].split(b"\0", 2)
+    return text.decode()
