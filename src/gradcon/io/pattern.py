@@ -1,8 +1,8 @@
 """Any folder whose file names tell where the cameras stand, by a pattern such as "2067_{row}_{col}.png".
 
-{row} and {col} stand for digits, with or without leading zeros; all else is literal.  Rows are counted
-downwards and columns to the right, as the cameras stand; with one of the two fields only, the cameras form a
-column or a row. The unit baseline is one step of the numbers.
+The names are those of images; or, for a light-field video, of folders of frames or of video files.  {row} and {col}
+stand for digits, with or without leading zeros; all else is literal.  Rows are counted downwards and columns to the
+right, as the cameras stand; with one of the two fields only, the cameras form a column or a row.  The unit baseline is one step of the numbers.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 from gradcon.io.format import Format, Hints
-from gradcon.io.listing import Listing, View, files_in, find_reference, image_grid
+from gradcon.io.frames import IMAGE_SUFFIXES, open_views
+from gradcon.io.listing import Listing, View, by_cell, files_in, find_reference, stands_at
+from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
-SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
+SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
 _FIELD = re.compile(r"\{(row|col)\}")
 _TWO_NUMBERS = re.compile(r"(.*?)([0-9]+)([^0-9]+)([0-9]+)([^0-9]*)")
 
@@ -29,16 +31,26 @@ def list_pattern(folder: Path, hints: Hints) -> Listing:
 
 
 def infer_pattern(folder: Path) -> str | None:
-    """The pattern that every file fits which is not hidden, if it counts rows and columns by the last two numbers."""
+    """The pattern that everything fits which is not hidden, if it counts rows and columns by the last two numbers.
+
+    Either all are image or video files, or all are folders, at least one of which holds an image.
+    """
+    visible = [path for path in files_in(folder) if not path.name.startswith(".")]
+    folders = [path for path in visible if path.is_dir()]
+    if folders and (len(folders) < len(visible) or not any(map(_holds_an_image, folders))):
+        return None
     found = set()
-    for path in files_in(folder):
-        match = _TWO_NUMBERS.fullmatch(path.name)
-        if path.name.startswith("."):
-            continue
-        if match is None or "{" in path.name or path.suffix.lower() not in SUFFIXES:
+    for path in visible:
+        suffix = "" if folders else path.suffix  # the 4 of .mp4 counts nothing
+        match = _TWO_NUMBERS.fullmatch(path.name.removesuffix(suffix))
+        if match is None or "{" in path.name or not (folders or suffix.lower() in SUFFIXES):
             return None
-        found.add(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}")
+        found.add(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}{suffix}")
     return found.pop() if len(found) == 1 else None
+
+
+def _holds_an_image(folder: Path) -> bool:
+    return any(path.suffix.lower() in IMAGE_SUFFIXES for path in files_in(folder))
 
 
 def _told(path: Path, hints: Hints) -> str | None:
@@ -69,13 +81,16 @@ def _list(folder: Path, pattern: str, reference: str | None) -> Listing:
             f"{folder}: {matches} the pattern {pattern!r}, but at least two views are needed; "
             "check the pattern against the file names."
         )
-    grid = image_grid(cells)
+    files = by_cell(cells)
+    reads, frames = open_views(list(files.values()))
+    grid = {cell: View(files[cell].name, stands_at(*cell), read) for cell, read in zip(files, reads, strict=True)}
     chosen = find_reference(grid.values(), reference, _middle(grid).name, folder)
     return Listing(
         source=folder,
         views=list(grid.values()),
         reference=chosen,
         metadata={"format": "pattern", "pattern": pattern},
+        frames=frames,
     )
 
 

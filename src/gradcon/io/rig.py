@@ -7,7 +7,7 @@
     K = [[800, 0, 320], [0, 800, 240], [0, 0, 1]]   # optional: for all views that have none of their own
 
     [[views]]                    # one such block a view
-    image = "a.png"              # relative to this file, in its folder or below
+    image = "a.png"              # relative to this file, in its folder or below; or a video, or a folder of frames
     baseline = [0, 0]            # either this ...
 
     [[views]]
@@ -38,9 +38,10 @@ from gradcon.calibration import check_unit
 from gradcon.errors import InputError
 from gradcon.geometry import Camera
 from gradcon.io import pfm, png
-from gradcon.io.fields import finite_number, hint, refuse_unknown
+from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
 from gradcon.io.files import read_text, write_files
 from gradcon.io.format import Format, Hints
+from gradcon.io.frames import open_views
 from gradcon.io.listing import Baseline, Listing, View, find_reference, image_file
 
 RIG = "rig.toml"
@@ -51,12 +52,13 @@ VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
 
 def list_rig(path: Path, hints: Hints) -> Listing:
     """What a rig.toml lists; `hints.reference` overrules the one it names, whose ground truth is then left out."""
-    path, reference = path / RIG if path.is_dir() else path, hints.reference
+    path = path / RIG if path.is_dir() else path
     listing = parse_rig(read_text(path), path)
-    if reference is None or reference == listing.reference.name:
-        return listing
-    chosen = find_reference(listing.views, reference, reference, path)
-    return replace(listing, reference=chosen, ground_truth=None)
+    reads, frames = open_views([path.parent / view.name for view in listing.views])
+    views = [replace(view, read=read) for view, read in zip(listing.views, reads, strict=True)]
+    chosen = find_reference(views, hints.reference, listing.reference.name, path)
+    truth = listing.ground_truth if chosen.name == listing.reference.name else None
+    return replace(listing, views=views, reference=chosen, ground_truth=truth, frames=frames)
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
@@ -69,7 +71,10 @@ FORMAT = Format(f"a rig described by a {RIG}", _recognise, list_rig)
 
 
 def parse_rig(text: str, path: Path) -> Listing:
-    """As `list_rig`, from text; `path` is said in errors, and images are relative to it."""
+    """As `list_rig`, from text alone: what lies at the images' paths, stills or videos, is not looked at.
+
+    `path` is said in errors, and images are relative to it.
+    """
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -195,8 +200,7 @@ def _text(value: Any, field: str, where: str) -> str:
 def _inside(value: Any, field: str, path: Path, where: str) -> Path:
     """The path of a file that stays in the rig's folder."""
     name = _text(value, field, where)
-    leaves = "\\" in name or ":" in name or "\0" in name or ".." in PurePosixPath(name).parts
-    if leaves or PurePosixPath(name).is_absolute() or not PurePosixPath(name).name:
+    if leaves_folder(name):
         raise InputError(f"{where}: the field {field!r} leaves the rig's folder ({name!r:.60}); move the file into it.")
     return path.parent / name
 

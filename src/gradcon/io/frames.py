@@ -1,0 +1,99 @@
+"""How a view's path becomes its pixels: an image file, a folder of frames, or a video file.
+
+Views that move are read frame by frame, each frame when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io.files import file_size
+from gradcon.io.images import read_image
+from gradcon.io.listing import Read, files_in, image_file
+from gradcon.io.video import VideoFile, is_video
+from gradcon.luma import READERS
+
+IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg", ".exr")
+
+
+def open_views(paths: Sequence[Path]) -> tuple[list[Read], int | None]:
+    """How each view is read, and how many frames all of them have; None where they are stills.
+
+    Frames are counted here, and views that cannot belong to one video are refused.  Stills are not looked at: those
+    that are not used are never opened.
+    """
+    with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
+        opened = list(pool.map(_open, paths))
+    lengths = [frames for _, frames in opened]
+    if any(frames is not None for frames in lengths):
+        _refuse_different_lengths(paths, lengths)
+    return [read for read, _ in opened], lengths[0] if lengths else None
+
+
+def frame_files(folder: Path) -> list[Path]:
+    """The images of a folder of frames, in the order of the numbers in their names."""
+    files = [path for path in files_in(folder) if not path.name.startswith(".")]
+    for path in files:
+        if path.suffix.lower() not in IMAGE_SUFFIXES:
+            raise InputError(f"{path}: lies among a video's frames, but is not an image; move it elsewhere.")
+    if not files:
+        raise InputError(f"{folder}: is an empty folder where a view's frames should be; put its images there.")
+    return sorted(files, key=_natural)
+
+
+def _open(path: Path) -> tuple[Read, int | None]:
+    if os.path.isdir(path):
+        files = frame_files(path)
+        return _of_one_size(lambda frame: read_image(files[frame]), lambda frame: str(files[frame])), len(files)
+    if path.suffix.lower() in IMAGE_SUFFIXES or not is_video(path):
+        return image_file(path), None
+    video = VideoFile(path)
+    return _of_one_size(video.read, lambda frame: f"{path}, frame {frame}"), video.frames
+
+
+def _of_one_size(read: Read, called: Callable[[int], str]) -> Read:
+    """As `read`, but a frame of another size than the first one read is refused."""
+    first: dict[str, tuple[int, tuple[int, ...]]] = {}
+
+    def checked(frame: int) -> NDArray[Any]:
+        pixels = read(frame)
+        number, size = first.setdefault("first", (frame, pixels.shape[:2]))
+        if pixels.shape[:2] != size:
+            (height, width), (h, w) = size, pixels.shape[:2]
+            raise InputError(
+                f"{called(frame)}: is {w} x {h} pixels but frame {number} of this view is {width} x {height}; "
+                "all frames must have one size."
+            )
+        return pixels
+
+    return checked
+
+
+def _refuse_different_lengths(paths: Sequence[Path], lengths: Sequence[int | None]) -> None:
+    """The odd one out is named, beside one that is as most are."""
+    usual = Counter(frames for frames in lengths if frames is not None).most_common(1)[0][0]
+    example = paths[lengths.index(usual)].name
+    for path, frames in zip(paths, lengths, strict=True):
+        if frames is None:
+            file_size(path)  # a file that is missing is not a still image
+            raise InputError(f"{path}: is a still image but {example} is a video; give views of one kind.")
+        if frames != usual:
+            raise InputError(
+                f"{path}: has {frames} frames but {example} has {usual}; videos of different lengths do not belong "
+                "together, so cut them to one length."
+            )
+
+
+def _natural(path: Path) -> tuple[list[str | int], str]:
+    """A key that sorts frame2 before frame10."""
+    parts = re.split(r"([0-9]+)", path.name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], path.name

@@ -1,0 +1,169 @@
+"""Video files, by PyAV: how many frames one has, and any of them at its full depth."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io.files import file_size
+
+SUFFIXES = (
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".y4m", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".wmv", ".flv",
+    ".ogv", ".mxf", ".3gp",
+)  # fmt: skip
+MAX_PIXELS = 2**28
+_MAX_BYTES = 2**44
+_MATROSKA, _AVI, _Y4M = b"\x1a\x45\xdf\xa3", b"AVI ", b"YUV4MPEG2"
+_STILLS = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"jp2 ")  # brands of images in the containers of MP4
+
+
+def is_video(path: Path) -> bool:
+    """Whether a file is a video, by how it begins or what it is called."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            head = file.read(12)
+    except OSError:
+        head = b""
+    if head[4:8] == b"ftyp":
+        return head[8:12] not in _STILLS
+    return head.startswith((_MATROSKA, _Y4M)) or head[8:12] == _AVI or path.suffix.lower() in SUFFIXES
+
+
+class VideoFile:
+    """A video file that is read frame by frame.
+
+    Attributes
+    ----------
+    frames : int
+        Counted, not taken from what the file says about itself.
+
+    Notes
+    -----
+    It keeps its place: the frame after the last one read costs one frame, an earlier one begins the file anew.  The
+    file is open from the first frame read to the last of the video, or as long as this object lives.  Threads may
+    share it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._container: Any = None
+        self._decoded: Iterator[Any] = iter(())
+        self._next = 0
+        self.frames = _count(path)
+
+    def read(self, frame: int) -> NDArray[Any]:
+        """The pixels of a frame, from 0: (height, width) or (height, width, 3), uint8 or uint16."""
+        with self._lock:
+            try:
+                with _in_words(self.path, f"frame {frame} cannot be decoded"):
+                    return self._read(frame)
+            except BaseException:
+                self._close()
+                raise
+
+    def _read(self, frame: int) -> NDArray[Any]:
+        if self._container is None or frame < self._next:
+            self._close()
+            self._container, stream = _open(self.path)
+            self._decoded, self._next = self._container.decode(stream), 0
+        for decoded in self._decoded:
+            self._next += 1
+            if self._next > frame:
+                pixels = _pixels(decoded, f"{self.path}, frame {frame}")
+                if self._next == self.frames:
+                    self._close()
+                return pixels
+        raise InputError(
+            f"{self.path}: ends after {self._next} of its {self.frames} frames, so it is truncated or corrupt; "
+            "copy or export it again."
+        )
+
+    def _close(self) -> None:
+        self._decoded = iter(())
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+
+def _count(path: Path) -> int:
+    file_size(path, _MAX_BYTES)
+    with _in_words(path, "its frames cannot be counted"):
+        container, stream = _open(path)
+        with container:
+            if _has_a_packet_a_frame(container, stream):
+                packets = [not packet.is_discard for packet in container.demux(stream) if packet.size]
+                count, stated = sum(packets), stream.frames if "mp4" in container.format.name else 0
+                if len(packets) < stated:
+                    raise InputError(
+                        f"{path}: is truncated: {len(packets)} of {stated} frames are there; copy it again."
+                    )
+            else:
+                count = sum(1 for _ in container.decode(stream))
+    if count == 0:
+        raise InputError(f"{path}: holds no frames; export it again.")
+    return count
+
+
+def _has_a_packet_a_frame(container: Any, stream: Any) -> bool:
+    """Whether counting packets, which is quick, counts frames; VP8 has packets that are not shown."""
+    return container.format.name.startswith(("mov,", "matroska", "yuv4mpeg")) and stream.codec_context.name != "vp8"
+
+
+def _open(path: Path) -> tuple[Any, Any]:
+    """The container, and its video; no name is taken for an address, and no other file is followed."""
+    try:
+        import av
+    except ImportError:
+        raise InputError(f"{path}: is a video, which PyAV reads; pip install 'gradcon[video]'.") from None
+    container = av.open(
+        os.path.abspath(path), options={"protocol_whitelist": "file"}, metadata_errors="replace"
+    )  # fmt: skip
+    try:
+        for stream in container.streams.video:
+            if not stream.disposition & av.stream.Disposition.attached_pic and stream.codec_context is not None:
+                stream.thread_count = 1  # views are decoded side by side already
+                return container, stream
+        raise InputError(f"{path}: has no video track that can be decoded; give a video of the view.")
+    except BaseException:
+        container.close()
+        raise
+
+
+def _pixels(frame: Any, name: str) -> NDArray[Any]:
+    if frame.is_corrupt:
+        raise InputError(f"{name}: is damaged; copy or export the video again.")
+    if frame.width * frame.height > MAX_PIXELS:
+        raise InputError(f"{name}: has more than {MAX_PIXELS:,} pixels; make the video smaller.")
+    colours = [part for part in frame.format.components if not part.is_alpha]
+    deep = max(part.bits for part in colours) > 8
+    if len(colours) == 1 and not frame.format.has_palette:
+        array = frame.to_ndarray(format="gray16le" if deep else "gray")
+    else:
+        array = frame.to_ndarray(format="rgb48le" if deep else "rgb24")
+    return np.ascontiguousarray(array)
+
+
+@contextmanager
+def _in_words(path: Path, what: str) -> Iterator[None]:
+    """PyAV raises whatever FFmpeg, or Python, has for a damaged file."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions.") from None
+    except Exception:
+        raise InputError(
+            f"{path}: {what}: the file is truncated, corrupt or no video that can be read; copy or export it again."
+        ) from None
