@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any
 
 from gradcon.errors import InputError
@@ -34,3 +35,9 @@ def finite_number(value: Any) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def leaves_folder(name: str) -> bool:
+    """Whether a relative path, with slashes, may lead out of its folder on any system, or names no file at all."""
+    path = PurePosixPath(name)
+    return any(odd in name for odd in ("\\", ":", "\0")) or ".." in path.parts or path.is_absolute() or not path.name
