@@ -85,6 +85,7 @@ def estimate_many(
     options: Options | None = None,
     *,
     initial: ArrayLike | Literal["previous"] | None = None,
+    first: ArrayLike | None = None,
     engine: str = "auto",
     on_device: bool = False,
     check_directions: bool = True,
@@ -101,6 +102,8 @@ def estimate_many(
     initial : array, float or "previous", optional
         Disparity to start from, as for `estimate`.  With "previous" every scene but the first starts from the
         disparity of the one before: a slow video needs only a few solves a frame (`Options(solves=...)`).
+    first : array or float, optional
+        Disparity that the first scene starts from, where the others start from the one before.
     engine, on_device
         As for `estimate`.
     check_directions : bool
@@ -122,7 +125,9 @@ def estimate_many(
     chained = isinstance(initial, str)
     if chained and initial != "previous":
         raise InputError(f"initial: {initial!r} is neither a disparity nor 'previous'.")
-    how = _How(options, None if chained else initial, chained, engine, on_device, check_directions)
+    if first is not None and not chained:
+        raise InputError("first: means something only with initial='previous'; leave it out.")
+    how = _How(options, first if chained else initial, chained, engine, on_device, check_directions)
     return _results(scenes, how)
 
 
@@ -177,13 +182,13 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
         scene, there = pair
         coming_in = inwards.submit(_next_scene, source, gpu, how.engine)
         start = time.perf_counter()
-        checks = how.check_directions and machine is None
+        is_first = machine is None
         machine = engines.create(how.engine, there, how.options, after=machine)
         _refuse_host_engine(how.on_device, machine)
-        if how.chained and initial is not None and initial.shape != scene.shape:
+        if how.chained and not is_first and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
         run = minimise(there, how.options, initial=initial, engine=machine)
-        maps, warned = _maps(run), _check_directions(run, there) if checks else []
+        maps, warned = _maps(run), _check_directions(run, there) if how.check_directions and is_first else []
         yield _Done(run, scene, how.options, _describe(initial), start, maps, warned)
         if how.chained:
             initial = maps[0]

@@ -2,7 +2,8 @@
 
 The names are those of images; or, for a light-field video, of folders of frames or of video files.  {row} and {col}
 stand for digits, with or without leading zeros; all else is literal.  Rows are counted downwards and columns to the
-right, as the cameras stand; with one of the two fields only, the cameras form a column or a row.  The unit baseline is one step of the numbers.
+right, as the cameras stand; with one of the two fields only, the cameras form a column or a row.  The unit
+baseline is one step of the numbers.
 """
 
 from __future__ import annotations

@@ -1,0 +1,166 @@
+"""What `gradcon estimate` does with a light-field video: a folder of results for every frame, each written as it comes.
+
+Every frame starts from the disparity of the one before.  video.json lists what is there, and is written anew after
+every frame, so that a run that was stopped leaves frames that are whole and a list that is true.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gradcon import estimate_many
+from gradcon.cli.app import as_json, refuse_unwritable
+from gradcon.errors import InputError
+from gradcon.io import Frames
+from gradcon.io.files import write_file
+from gradcon.messages import warn
+from gradcon.options import Options
+from gradcon.result import Result
+from gradcon.scene import Scene
+
+LIST = "video.json"
+_SLICE = re.compile(r"(-?[0-9]{1,9})?(:(-?[0-9]{1,9})?)?")
+Save = Callable[[Result, Path], Any]
+
+
+def choose_frames(told: str | None, found: Frames, path: Path) -> range:
+    """Which frames `--frames START:STOP` means, as Python's slices do; one number is that frame alone."""
+    count = len(found)
+    if told is None:
+        return range(count)
+    if not found.is_video:
+        raise InputError(f"frames: {path} is no video, so {told!r} means nothing here; leave --frames out.")
+    match = _SLICE.fullmatch(told)
+    if match is None or not told:
+        raise InputError(f"frames: {told!r} is neither a frame nor START:STOP, such as 10:20.")
+    start, stop = (int(match[k]) if match[k] else None for k in (1, 3))
+    if start is not None and match[2] is None:
+        stop = start + 1 or None  # after the last, -1, is the end
+    chosen = range(count)[start:stop]
+    if not chosen:
+        raise InputError(f"frames: {told!r} is none of the {count} frames of {path}, which count from 0.")
+    return chosen
+
+
+def estimate_video(
+    found: Frames,
+    chosen: range,
+    out: Path,
+    options: Options,
+    *,
+    prepare: Callable[[Scene], Scene],
+    save: Save,
+    initial: Any = None,
+    engine: str = "auto",
+    json: bool = False,
+) -> None:
+    """Estimate the chosen frames and print what came out.
+
+    `prepare` has the last word on each scene before it is estimated, `save` writes a result into a folder, and the
+    first frame starts from `initial`.
+    """
+    digits = max(4, len(str(len(found) - 1)))
+    folders = [f"frame_{k:0{digits}d}" for k in chosen]
+    refuse_unwritable(out, [LIST])
+    for folder in folders:
+        if (out / folder).exists():
+            refuse_unwritable(out / folder)
+
+    def scenes() -> Iterator[Scene]:
+        for k in chosen:
+            scene = prepare(found[k])
+            scene.name = f"{scene.name}, frame {k}"
+            yield scene
+
+    story: dict[str, Any] = {
+        "format": "gradcon-video-1",
+        "source": {},
+        "engine": "",
+        "engine_note": "",
+        "warnings": [],
+        "frames": [],
+    }
+    with warnings.catch_warnings(), _display(len(chosen), found.listing.source.name) as show:
+        warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
+        results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
+        for k, folder, result in zip(chosen, folders, results, strict=True):
+            save(result, out / folder)
+            row = _row(k, folder, result)
+            story["frames"].append(row)
+            story["warnings"] += result.warnings
+            story["source"] = story["source"] or _source(result, found)
+            story |= {"engine": result.engine, "engine_note": result.engine_note}
+            write_file(out / LIST, (as_json(story) + "\n").encode())
+            show(row)
+            warn(result)
+    print(as_json(story) if json else _describe(story, out))
+
+
+def _source(result: Result, found: Frames) -> dict[str, Any]:
+    source = result.source
+    name = source["name"].rpartition(", frame ")[0]
+    return {
+        "name": name,
+        "frames": len(found),
+        **{key: source[key] for key in ("reference", "views", "width", "height")},
+    }
+
+
+def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
+    return {
+        "frame": frame,
+        "folder": folder,
+        "initial": result.parameters["initial"],
+        "solves": len(result.history),
+        "seconds": result.seconds["total"],
+        "rmse": result.metrics["rmse"] if result.metrics else None,
+        "stopped": result.stopped,
+    }
+
+
+def _describe(story: dict[str, Any], out: Path) -> str:
+    """What was found, for people."""
+    source, rows = story["source"], story["frames"]
+    first, last = rows[0], rows[-1]
+    note = f" ({story['engine_note']})" if story["engine_note"] else ""
+    solves, seconds = (sum(row[key] for row in rows) for key in ("solves", "seconds"))
+    lines = [
+        ("video", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
+                  f"reference {source['reference']}"),
+        ("frames", f"{len(rows)} of {source['frames']}: {first['frame']} to {last['frame']}"),
+        ("engine", f"{story['engine']}{note}, {solves} solves in {seconds:.2f} s "
+                   f"({first['solves']} of them for the first frame)"),
+        ("written", f"{out}: {LIST}, {first['folder']}" + (f" to {last['folder']}" if len(rows) > 1 else "")),
+    ]  # fmt: skip
+    if all(row["rmse"] is not None for row in rows):
+        mean = sum(row["rmse"] for row in rows) / len(rows)
+        lines.insert(2, ("accuracy", f"RMSE {mean:.4f} on average, {last['rmse']:.4f} in the last frame"))
+    return "\n".join(f"{name:11} {text}" for name, text in lines)
+
+
+@contextmanager
+def _display(count: int, name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Yield the function to call with each finished frame: a bar on a terminal, a line each elsewhere."""
+
+    def describe(row: dict[str, Any]) -> str:
+        rmse = f", RMSE {row['rmse']:.4f}" if row["rmse"] is not None else ""
+        return f"{row['solves']} solves in {row['seconds']:.2f} s{rmse}"
+
+    if not sys.stderr.isatty():
+        print(f"{name}: {count} frame{'s' * (count > 1)} to estimate", file=sys.stderr, flush=True)
+        yield lambda row: print(f"{name}: frame {row['frame']}: {describe(row)}", file=sys.stderr, flush=True)
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    with Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=count, note="compiling at first use")
+        yield lambda row: bar.update(task, advance=1, note=f"frame {row['frame']}: {describe(row)}")
