@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from gradcon.cli import estimates, measurements, scenes  # noqa: F401  (the order of the commands in --help)
+# In the order of the commands in --help.
+from gradcon.cli import estimates, scenes, conversions, measurements  # noqa: F401  # isort: skip
 from gradcon.cli.app import app
 from gradcon.errors import DeviceError, InputError
 

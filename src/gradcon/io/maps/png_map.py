@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.io import png
+from gradcon.io.files import read_bytes
+from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, steps_of
 
 KEY = "gradcon:"  # before each of the names below, as the keyword of a text chunk
-SCALE, OFFSET = "scale", "offset"
-DESCRIPTION = ("quantity", "unit", "sign", "reference", "scene")
+SCALE, OFFSET = STEPS
 LEGEND_KEYWORD, LEGEND = "Description", "value = gradcon:offset + gradcon:scale * grey; grey 0 is unknown"
 GREYS = 65535  # the largest grey; 1 is the smallest that stands for a value
 
@@ -62,4 +64,87 @@ def encode_png_map(values: ArrayLike, scale: float, offset: float, description: 
 
 def from_greys(greys: NDArray[np.uint16], scale: float, offset: float) -> NDArray[np.float32]:
     """What the greys stand for; NaN for 0."""
-    return np.where(greys == 0, np.nan, offset + scale * greys.astype(np.float64)).astype(np.float32)
+    with np.errstate(over="ignore"):  # too large for float32, and so infinite
+        return np.where(greys == 0, np.nan, offset + scale * greys.astype(np.float64)).astype(np.float32)
+
+
+def read(path: Path) -> Map:
+    """The map in a PNG that says what its greys mean."""
+    data = read_bytes(path)
+    try:
+        if not data.startswith(png.SIGNATURE):
+            raise InputError("is not a PNG")
+        header, texts = png.read_text(data)
+        if (header.depth, header.colour) != (16, png.GREY):
+            raise InputError("is a picture, not a map of 16-bit greys")
+        fields = {name: text for name in (*DESCRIPTION, *STEPS) if (text := texts.get(KEY + name)) is not None}
+        if not {SCALE, OFFSET} <= set(fields):
+            raise InputError(f"does not say what its grey values mean (it has no texts {KEY}{SCALE}, {KEY}{OFFSET})")
+        numbers = {name: plain_number(fields[name]) for name in STEPS}
+        steps = steps_of(numbers)
+        assert steps is not None
+        values = from_greys(png.decode(data, MAX_PIXELS), steps.scale, steps.offset)
+        if np.isinf(values).any():
+            raise InputError("has a scale or offset that makes infinite values")
+        return described(values, fields | numbers)
+    except InputError as reason:
+        raise InputError(f"{path}: {str(reason).rstrip('.')}; convert the map again.") from None
+    except Exception:  # Pillow raises whatever it meets in a damaged file
+        raise InputError(f"{path}: cannot be decoded: it is truncated or corrupt; convert the map again.") from None
+
+
+def encode(map_: Map) -> bytes:
+    """The map with its own steps where they fit, else with the finest that do; what is infinite becomes unknown."""
+    steps = steps_for(map_)
+    finite = np.where(np.isfinite(map_.values), map_.values, np.nan)
+    return encode_png_map(finite, steps.scale, steps.offset, map_.texts())
+
+
+def losses(map_: Map) -> list[str]:
+    """What sixteen bits do to the values."""
+    values, steps = map_.values.astype(np.float64), steps_for(map_)
+    found = []
+    finite = np.isfinite(values)
+    kept = from_greys(to_greys(np.where(finite, values, np.nan), steps), steps.scale, steps.offset)
+    changed = finite & (kept != map_.values)
+    if changed.any():
+        worst = float(np.abs(kept.astype(np.float64) - values)[changed].max())
+        unit = f" {map_.unit}" if map_.unit else ""
+        found.append(
+            f"rounds {int(changed.sum())} of {values.size} values to steps of {steps.scale:.3g}{unit}, "
+            f"by up to {worst:.2g}"
+        )
+    if infinite := int(np.isinf(values).sum()):
+        found.append(f"turns {infinite} infinite values into unknown ones")
+    return found
+
+
+def steps_for(map_: Map) -> Steps:
+    """Scale and offset for a map: its own where they hold all values, else a power of two that does, else the finest.
+
+    A power of two holds whole numbers, halves and the like exactly, as ground truths often are.
+    """
+    finite = map_.values[np.isfinite(map_.values)].astype(np.float64)
+    if finite.size == 0:
+        return map_.steps or Steps(1.0, 0.0)
+    if map_.steps is not None and _fits(finite, map_.steps):
+        return map_.steps
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:  # grey 1 or 2, whichever way round makes the value exact
+        return Steps(abs(low), 0.0 if low > 0 else 2 * low) if low else Steps(1.0, -1.0)
+    finest = (high - low) / (GREYS - 1)
+    power = 2.0 ** math.ceil(math.log2(finest))
+    exact = Steps(power, low - power)
+    return exact if _fits(finite, exact) else Steps(finest, low - finest)
+
+
+def to_greys(values: NDArray[np.float64], steps: Steps) -> NDArray[np.uint16]:
+    """The nearest greys; 0 for NaN."""
+    greys = np.clip(np.rint((values - steps.offset) / steps.scale), 1, GREYS)
+    return np.where(np.isnan(values), 0, greys).astype(np.uint16)
+
+
+def _fits(finite: NDArray[np.float64], steps: Steps) -> bool:
+    """Whether each value is exactly what one of the greys stands for."""
+    kept = from_greys(to_greys(finite, steps), steps.scale, steps.offset)
+    return bool((kept == finite.astype(np.float32)).all())

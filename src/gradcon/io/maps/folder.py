@@ -1,0 +1,75 @@
+"""The maps of a folder of results, described by its result.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gradcon.errors import InputError
+from gradcon.io import pfm
+from gradcon.io.files import read_text
+from gradcon.io.maps.map import QUANTITIES, Map
+
+RESULT = "result.json"
+RESULT_FORMAT = "gradcon-result-1"
+FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
+MAX_RESULT_BYTES = 2**26
+
+
+def read_all(folder: Path) -> list[Map]:
+    """Every map there is, the disparity first."""
+    summary = read_summary(folder)
+    there = [name for quantity, name in FILES.items() if entry(summary, quantity) and (folder / name).exists()]
+    if not there:
+        raise InputError(f"{folder}: holds no {FILES['disparity']}; give a folder that `gradcon estimate` wrote.")
+    return [_described(folder / name, summary) for name in there]
+
+
+def read(folder: Path, name: str) -> Map:
+    """The map in the file `name` of a folder of results."""
+    return _described(folder / name, read_summary(folder))
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """What result.json holds."""
+    path = folder / RESULT
+    if folder.is_dir() and not path.exists():
+        raise InputError(f"{folder}: holds no {RESULT}; give a folder that `gradcon estimate` wrote.")
+    try:
+        summary = json.loads(read_text(path, MAX_RESULT_BYTES))
+    except (RecursionError, json.JSONDecodeError):
+        raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
+    if not isinstance(summary, dict) or summary.get("format") != RESULT_FORMAT:
+        raise InputError(f"{path}: is not a result of gradcon ({RESULT_FORMAT}); estimate the scene again.")
+    return summary
+
+
+def entry(summary: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object of the summary; empty where there is none."""
+    found = summary.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _described(path: Path, summary: dict[str, Any]) -> Map:
+    quantity = path.stem
+    values = pfm.read_pfm(path)
+    about, source = entry(summary, quantity), entry(summary, "source")
+    if not about:
+        raise InputError(f"{path}: {RESULT} beside it knows of no {quantity}, so it is another run's; remove it.")
+    stated = source.get("width"), source.get("height")
+    if stated != (values.shape[1], values.shape[0]):
+        raise InputError(
+            f"{path}: is {values.shape[1]} x {values.shape[0]} pixels, but {RESULT} beside it says "
+            f"{stated[0]} x {stated[1]}; they belong to different results."
+        )
+    texts = {
+        "unit": about.get("unit") or None,
+        "sign": about.get("sign"),
+        "reference": about.get("reference", source.get("reference")),
+        "scene": source.get("name"),
+    }
+    try:
+        return Map(values, quantity, **texts)
+    except InputError as reason:
+        raise InputError(f"{path.parent / RESULT}: {str(reason).rstrip('.')}; estimate the scene again.") from None

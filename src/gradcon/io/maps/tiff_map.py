@@ -1,0 +1,52 @@
+"""Maps in TIFF: one page of 32-bit floats, uncompressed, which most programs open; the description is JSON."""
+
+from __future__ import annotations
+
+import io
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from gradcon.errors import InputError
+from gradcon.io import tiff
+from gradcon.io.files import read_bytes
+from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description
+
+
+def read(path: Path) -> Map:
+    """The map in a TIFF; one that another program wrote comes without a description."""
+    import tifffile
+
+    data = read_bytes(path)
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its complaints become our one sentence
+    try:
+        with tifffile.TiffFile(io.BytesIO(data)) as file:
+            if len(file.pages) != 1:
+                raise InputError(f"holds {len(file.pages)} pages, not one map")
+            text = str(getattr(file.pages[0], "description", ""))
+        values = tiff.decode(data, MAX_PIXELS)
+        if values.ndim != 2:
+            raise InputError(f"holds {values.shape[2]} channels, not one map")
+        if values.dtype != np.float32:
+            raise InputError(f"holds {values.dtype} pixels, not the 32-bit floats of a map")
+        return described(values, parse_description(text))
+    except InputError as reason:
+        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
+    except Exception:  # tifffile raises whatever it meets in a damaged file
+        raise InputError(f"{path}: cannot be read as TIFF: it is truncated or corrupt; write the map again.") from None
+
+
+def encode(map_: Map) -> bytes:
+    import tifffile
+
+    buffer = io.BytesIO()
+    tifffile.imwrite(
+        buffer,
+        map_.values,
+        photometric="minisblack",
+        description=map_.description(),
+        metadata=None,  # else tifffile would write a second description of its own
+        software="gradcon",
+    )
+    return buffer.getvalue()
