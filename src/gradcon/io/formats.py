@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io import hci, middlebury, pattern, rig
+from gradcon.io import colmap, grid_image, hci, middlebury, pattern, rig
 from gradcon.io.format import Hints
 from gradcon.io.listing import Listing
 
@@ -15,6 +15,8 @@ FORMATS = (
     rig.FORMAT,
     hci.FORMAT,
     middlebury.FORMAT,
+    colmap.FORMAT,
+    grid_image.FORMAT,
     pattern.INFERRED,
 )
 
@@ -31,12 +33,17 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         if why := known.recognise(path, hints):
             known.refuse_other_hints(path, hints)
             return replace(known.list(path, hints), recognised=f"{known.name}: {why}")
+    if path.is_file() and path.suffix.lower() in pattern.SUFFIXES:
+        raise InputError(
+            f"{path}: is one image, not a file that can be opened as a scene by itself; if it holds all views, give "
+            "their rows and columns (--grid ROWSxCOLUMNS, with --micro-images if it is made of micro-images)."
+        )
     if not path.is_dir():
         raise InputError(
             f"{path}: is not a file that can be opened as a scene; see docs/formats.md for those that can."
         )
     raise InputError(
         f"{path}: is not recognised as a scene: it holds no {rig.RIG}, no input_Cam040.png (4D light field), "
-        "no view1.png or im2.ppm (Middlebury); give a pattern (--pattern) for its file names, such as "
-        '"{row}_{col}.png".'
+        "no view1.png or im2.ppm (Middlebury), no sparse/cameras.bin or .txt (COLMAP); give a pattern (--pattern) "
+        'for its file names, such as "{row}_{col}.png".'
     )

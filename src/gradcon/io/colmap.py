@@ -1,0 +1,177 @@
+"""A sparse COLMAP model with its undistorted images: one of them is the reference, those around it are the views.
+
+The folder is what `colmap image_undistorter` writes: images/, and sparse/ (or sparse/0/) with cameras, images and
+points3D as .txt or .bin.  COLMAP's scale is not known, and so neither is the unit of the depth.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon import geometry
+from gradcon.errors import InputError
+from gradcon.io.colmap_model import Model, Shot, form_of, read_model
+from gradcon.io.fields import hint
+from gradcon.io.format import Format, Hints
+from gradcon.io.listing import Listing, View, image_file
+
+NEIGHBOURS = 8
+MAX_ANGLE = 30.0  # degrees between the optical axes of the reference and another view
+FEWEST_POINTS = 10  # that tell a range of disparities
+
+
+def list_colmap(path: Path, hints: Hints) -> Listing:
+    """The reference and the images around it; `hints.neighbours` is how many."""
+    wanted = NEIGHBOURS if hints.neighbours is None else hints.neighbours
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
+        raise InputError(f"neighbours: {wanted!r} is not a number of images; give 1 or more.")
+    folder = _model_folder(path)
+    assert folder is not None  # or the format would not have been recognised
+    images = _image_folder(folder, path)
+    model = read_model(folder)
+    surroundings = _Surroundings(model, images)
+    reference = surroundings.told(hints.reference, path) if hints.reference is not None else None
+    if reference is None:
+        reference = surroundings.most_central(wanted, path)
+    near = surroundings.neighbours(reference, wanted)
+    if not near:
+        raise InputError(f"{path}: {surroundings.why_alone(reference)}; name another reference.")
+    shots = [model.shots[k] for k in (reference, *near)]
+    views = [View(shot.name, shot.camera, image_file(images / shot.name)) for shot in shots]
+    return Listing(
+        source=path,
+        views=views,
+        reference=views[0],
+        metadata={
+            "format": "colmap",
+            "neighbours": len(near),
+            "images_missing": int(np.count_nonzero(~surroundings.there)),
+            "images_of_another_size": int(np.count_nonzero(~surroundings.same_size(reference))),
+            **_disparities(model, shots),
+        },
+        size=shots[0].size,
+        name=images.resolve().parent.name,
+    )
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    folder = _model_folder(path)
+    return None if folder is None else f"{folder} holds cameras.{form_of(folder)} and images.{form_of(folder)}"
+
+
+FORMAT = Format("a sparse COLMAP model", _recognise, list_colmap, frozenset({"neighbours"}))
+
+
+def _model_folder(path: Path) -> Path | None:
+    return next((folder for folder in (path, path / "sparse", path / "sparse" / "0") if form_of(folder)), None)
+
+
+def _image_folder(model: Path, path: Path) -> Path:
+    """images/ in the model's folder or beside it; and for sparse/0, beside sparse."""
+    start = model.resolve() if model.name in ("", "..") else model
+    parents = [start, start.parent, *([start.parent.parent] if start.name.isdecimal() else [])]
+    for parent in parents:
+        if (parent / "images").is_dir():
+            return parent / "images"
+    raise InputError(
+        f"{path}: there is no folder images beside the model; put the undistorted images there, as `colmap "
+        "image_undistorter` does."
+    )
+
+
+class _Surroundings:
+    """Which images may stand beside which."""
+
+    def __init__(self, model: Model, images: Path) -> None:
+        self.shots = model.shots
+        self.images = images
+        self.names = [shot.name for shot in self.shots]
+        self.there = np.array([_is_file(images / name) for name in self.names], dtype=bool)
+        self.centres = np.array([-shot.camera.R.T @ shot.camera.t for shot in self.shots]).reshape(-1, 3)
+        self.axes = np.array([shot.camera.R[2] for shot in self.shots]).reshape(-1, 3)
+        self.sizes = np.array([shot.size for shot in self.shots]).reshape(-1, 2)
+        seen = np.unique(np.concatenate([shot.points for shot in self.shots])) if self.shots else np.zeros(0, np.int64)
+        self.points = [np.searchsorted(seen, shot.points) for shot in self.shots]
+        self.points_in_all = len(seen)
+
+    def told(self, name: str, path: Path) -> int:
+        """The image of that name; it must be there."""
+        if name not in self.names:
+            raise InputError(f"{path}: the reference {name!r} is not one of its images; {hint(name, self.names)}")
+        k = self.names.index(name)
+        if not self.there[k]:
+            raise InputError(f"{self.images / name}: the reference is in the model, but there is no such file; add it.")
+        return k
+
+    def most_central(self, wanted: int, path: Path) -> int:
+        """The image with the most neighbours, as many as wanted being enough; of these, that which sees most points.
+
+        Where still several are equal, as in a model without points, the one whose neighbours are nearest.
+        """
+        if not self.there.any():
+            raise InputError(
+                f"{path}: none of the model's {len(self.shots)} images is in {self.images}; put the undistorted images "
+                "there, under the names that the model has."
+            )
+
+        def merit(k: int) -> tuple[int, int, float]:
+            near = self.neighbours(k, wanted)
+            distances = np.linalg.norm(self.centres[near] - self.centres[k], axis=1)
+            return len(near), len(self.points[k]), -float(distances.sum())
+
+        return max((int(k) for k in np.flatnonzero(self.there)), key=merit)
+
+    def neighbours(self, k: int, wanted: int) -> list[int]:
+        """The nearest images, by the distance of the cameras, that see something of what image k sees."""
+        distances = np.linalg.norm(self.centres - self.centres[k], axis=1)
+        apart = distances > 1e-6 * distances.max()
+        fit = np.flatnonzero(self.there & self.same_size(k) & self._looks_alike(k) & apart)
+        in_k = np.zeros(self.points_in_all, dtype=bool)
+        in_k[self.points[k]] = True
+        near: list[int] = []
+        for other in fit[np.argsort(distances[fit], kind="stable")]:
+            if len(near) < wanted and (not self.points_in_all or in_k[self.points[other]].any()):
+                near.append(int(other))
+        return near
+
+    def same_size(self, k: int) -> NDArray[np.bool_]:
+        return (self.sizes == self.sizes[k]).all(axis=1)
+
+    def _looks_alike(self, k: int) -> NDArray[np.bool_]:
+        return self.axes @ self.axes[k] > np.cos(np.radians(MAX_ANGLE))
+
+    def why_alone(self, k: int) -> str:
+        """What the other images lack."""
+        missing = np.count_nonzero(~self.there)
+        sizes = np.count_nonzero(~self.same_size(k))
+        angles = np.count_nonzero(~self._looks_alike(k))
+        return (
+            f"none of the model's {len(self.shots) - 1} other images can be used with the reference {self.names[k]}: "
+            f"{missing} are not in {self.images}, {sizes} have another size, {angles} look more than {MAX_ANGLE:g} "
+            "degrees elsewhere, and the rest stand at its place or share no point with it"
+        )
+
+
+def _disparities(model: Model, shots: list[Shot]) -> dict[str, Any]:
+    """Where the reference's disparities lie, by the points seen in it; in pixels of the nearest of the views."""
+    reference, (width, height) = shots[0].camera, shots[0].size
+    pairs = [shot.camera.relative_to(reference) for shot in shots[1:]]
+    product = geometry.shortest([geometry.baseline(M, m, (height, width)) for M, m in pairs])
+    points = model.points[np.isin(model.point_ids, shots[0].points)]
+    depths = points @ reference.R[2] + reference.t[2]
+    disparities = product / depths[depths > 0]
+    if len(disparities) < FEWEST_POINTS:
+        return {}
+    low, median, high = (float(value) for value in np.percentile(disparities, (2, 50, 98)))
+    return {"disparity_range": [low, high], "disparity_start": median}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -1,0 +1,162 @@
+"""The binary form of a sparse COLMAP model, read by pycolmap after its layout has been checked.
+
+pycolmap does not look for the end of a file: of truncated ones it accepts some and never returns from others.  So
+every file's counts are followed to its last byte before pycolmap sees it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcon.errors import InputError
+from gradcon.io.colmap_model import (
+    PINHOLES,
+    Ids,
+    Lens,
+    Model,
+    Shot,
+    is_sane,
+    lens_of,
+    model_of,
+    refuse_distorted,
+    shot_of,
+)
+from gradcon.io.files import read_bytes
+
+_POSE = 7 * 8  # bytes of a quaternion and a translation
+
+
+def read_binary(folder: Path) -> Model:
+    """The model of cameras.bin, images.bin, points3D.bin and, from COLMAP 3.12 on, rigs.bin and frames.bin."""
+    try:
+        import pycolmap
+    except ImportError:
+        raise InputError(
+            f"{folder}: is a binary COLMAP model, which needs pycolmap; pip install 'gradcon[colmap]', or convert it "
+            "with `colmap model_converter --output_type TXT`."
+        ) from None
+    for name, walk in _LAYOUTS.items():
+        path = folder / name
+        if path.exists() or name not in _OPTIONAL:
+            _Bytes(path).follow(walk)
+    try:
+        reconstruction = pycolmap.Reconstruction()
+        reconstruction.read_binary(str(folder))
+        return _model(reconstruction, folder)
+    except InputError:
+        raise
+    except Exception:  # pycolmap raises whatever its checks and containers do
+        raise InputError(
+            f"{folder}: pycolmap cannot read this binary model, whose files are damaged or do not belong together; "
+            "export it again."
+        ) from None
+
+
+def _model(reconstruction: Any, folder: Path) -> Model:
+    lenses: dict[int, Lens] = {}
+    for number, camera in reconstruction.cameras.items():
+        where = f"{folder / 'cameras.bin'}, camera {number}"
+        parameters = [float(value) for value in camera.params]
+        lenses[number] = lens_of(camera.model.name, (camera.width, camera.height), parameters, where)
+    shots: dict[str, Shot] = {}
+    for number, image in reconstruction.images.items():
+        where = f"{folder / 'images.bin'}, image {number}"
+        if image.name in shots:
+            raise InputError(f"{where}: the image {image.name!r:.60} is listed twice; list it once.")
+        pose = image.cam_from_world
+        pose = pose() if callable(pose) else pose  # a property before pycolmap 3.12
+        x, y, z, w = pose.rotation.quat
+        seen: Ids = np.array([p.point3D_id for p in image.points2D if p.has_point3D()], dtype=np.int64)
+        shots[image.name] = shot_of(image.name, lenses[image.camera_id], (w, x, y, z), pose.translation, seen, where)
+    ids = np.array(list(reconstruction.points3D), dtype=np.int64)
+    points = np.array([reconstruction.points3D[k].xyz for k in ids], dtype=np.float64).reshape(-1, 3)
+    if not is_sane(points.flat):
+        raise InputError(f"{folder / 'points3D.bin'}: a point is not finite; export the model again.")
+    return model_of(list(shots.values()), ids, points)
+
+
+class _Bytes:
+    """A file's bytes and a place among them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data = read_bytes(path)
+        self.at = 0
+
+    def follow(self, walk: Callable[[_Bytes], None]) -> None:
+        """Go through as many items as the file's first number says; they must end where the file ends."""
+        for _ in range(self.number("<Q")):
+            walk(self)
+        if self.at != len(self.data):
+            raise InputError(f"{self.path}: holds more than it says; copy or export the model again.")
+
+    def skip(self, count: int) -> None:
+        self.at += count
+        if self.at > len(self.data):
+            raise InputError(f"{self.path}: is truncated; copy or export the model again.")
+
+    def number(self, kind: str) -> int:
+        start = self.at
+        self.skip(struct.calcsize(kind))
+        return int(struct.unpack_from(kind, self.data, start)[0])
+
+    def skip_name(self) -> None:
+        end = self.data.find(b"\0", self.at)
+        self.skip((end if end >= 0 else len(self.data)) + 1 - self.at)
+
+
+def _camera(data: _Bytes) -> None:
+    number, kind = data.number("<I"), data.number("<i")
+    pinholes = list(PINHOLES)  # their numbers are 0 and 1
+    if not 0 <= kind < len(pinholes):
+        refuse_distorted(_model_name(kind), f"{data.path}, camera {number}")
+    data.skip(2 * 8 + 8 * PINHOLES[pinholes[kind]])  # width, height, parameters
+
+
+def _model_name(kind: int) -> str:
+    import pycolmap
+
+    try:
+        return str(pycolmap.CameraModelId(kind).name)
+    except (ValueError, TypeError):
+        return f"number {kind}"
+
+
+def _image(data: _Bytes) -> None:
+    data.skip(4 + _POSE + 4)  # its number, and the camera's
+    data.skip_name()
+    data.skip(data.number("<Q") * 24)  # x, y, the point's number
+
+
+def _point(data: _Bytes) -> None:
+    data.skip(8 + 3 * 8 + 3 + 8)  # number, x, y, z, colour, error
+    data.skip(data.number("<Q") * 8)  # in which image, which observation
+
+
+def _rig(data: _Bytes) -> None:
+    data.skip(4)
+    sensors = data.number("<I")
+    data.skip(8 * min(sensors, 1))  # the sensor that the others are relative to
+    for _ in range(sensors - 1):
+        data.skip(8)
+        data.skip(_POSE * bool(data.number("<B")))
+
+
+def _frame(data: _Bytes) -> None:
+    data.skip(4 + 4 + _POSE)  # its number, and the rig's
+    data.skip(data.number("<I") * 16)
+
+
+_OPTIONAL = ("rigs.bin", "frames.bin")
+_LAYOUTS = {
+    "cameras.bin": _camera,
+    "images.bin": _image,
+    "points3D.bin": _point,
+    "rigs.bin": _rig,
+    "frames.bin": _frame,
+}

@@ -1,0 +1,245 @@
+"""A sparse COLMAP model: cameras, where each image was taken from, and the points that were found.
+
+The text form (cameras.txt, images.txt, points3D.txt) is read here; the binary form goes through pycolmap, see
+`gradcon.io.colmap_binary`.  COLMAP's conventions: x_camera = R X_world + t, with R from the quaternion (w, x, y, z); x
+to the right, y down, z ahead; the centre of the top left pixel is (0.5, 0.5), where ours is (0, 0).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.geometry import Camera, Floats
+from gradcon.io.fields import leaves_folder
+from gradcon.io.files import read_text
+
+Ids = NDArray[np.int64]
+
+PINHOLES = {"SIMPLE_PINHOLE": 3, "PINHOLE": 4}  # number of parameters: f, cx, cy; and fx, fy, cx, cy
+MAX_TEXT_BYTES = 2**31
+MAX_NUMBER = 1e50  # larger ones are damage, and their products would overflow
+_INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_NO_POINT = -1
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What COLMAP calls a camera: the intrinsic matrix, in our pixel coordinates, and the size of its images."""
+
+    K: Floats
+    size: tuple[int, int]  # (width, height)
+
+
+@dataclass(frozen=True)
+class Shot:
+    """What COLMAP calls an image: its file, its camera, and the ids of the points seen in it, sorted."""
+
+    name: str
+    camera: Camera
+    size: tuple[int, int]
+    points: Ids
+
+
+@dataclass(frozen=True)
+class Model:
+    """A sparse model; `points` are in the order of the sorted `point_ids`."""
+
+    shots: list[Shot]
+    point_ids: Ids
+    points: Floats
+
+
+def form_of(folder: Path) -> str | None:
+    """Which form of a model a folder holds: "txt" where both are there, "bin" or None."""
+    for form in ("txt", "bin"):
+        if all((folder / f"{part}.{form}").is_file() for part in ("cameras", "images")):
+            return form
+    return None
+
+
+def read_model(folder: Path) -> Model:
+    """Read the model in a folder, which `form_of` has found to hold one."""
+    if form_of(folder) == "bin":
+        from gradcon.io.colmap_binary import read_binary
+
+        return read_binary(folder)
+    points = folder / "points3D.txt"
+    empty = not points.exists() or (points.is_file() and points.stat().st_size == 0)  # as for models of known cameras
+    return parse_model(
+        read_text(folder / "cameras.txt", MAX_TEXT_BYTES),
+        read_text(folder / "images.txt", MAX_TEXT_BYTES),
+        "" if empty else read_text(points, MAX_TEXT_BYTES),
+        folder,
+    )
+
+
+def parse_model(cameras: str, images: str, points: str, folder: Path) -> Model:
+    """As `read_model`, from the texts of the three files; `folder` is said in errors."""
+    lenses = _parse_cameras(cameras, folder / "cameras.txt")
+    shots = _parse_images(images, lenses, folder / "images.txt")
+    return model_of(shots, *_parse_points(points, folder / "points3D.txt"))
+
+
+def model_of(shots: list[Shot], ids: Ids, points: Floats) -> Model:
+    """A model with its parts in an order that does not depend on the files'."""
+    order = np.argsort(ids, kind="stable")
+    return Model(sorted(shots, key=lambda shot: shot.name), ids[order], points[order])
+
+
+def lens_of(model: str, size: Sequence[int], parameters: Sequence[float], where: str) -> Lens:
+    """Check what a model says of a camera; `where` is said in an error and names the camera."""
+    refuse_distorted(model, where)
+    if min(size) < 1 or max(size) >= 2**31:
+        raise InputError(f"{where}: an image of {size[0]} x {size[1]} pixels is none; export the model again.")
+    if len(parameters) != PINHOLES[model] or not is_sane(parameters):
+        raise InputError(f"{where}: a {model} has {PINHOLES[model]} finite parameters; export the model again.")
+    fx, fy, cx, cy = parameters if model == "PINHOLE" else (parameters[0], *parameters)
+    if min(fx, fy) <= 0:
+        raise InputError(f"{where}: the focal length {min(fx, fy):g} is not positive; export the model again.")
+    K = np.array([[fx, 0, cx - 0.5], [0, fy, cy - 0.5], [0, 0, 1]])
+    return Lens(K, (size[0], size[1]))
+
+
+def refuse_distorted(model: str, where: str) -> None:
+    """Refuse a camera that is no pinhole, and say how it becomes one."""
+    if model not in PINHOLES:
+        raise InputError(
+            f"{where}: its model is {model:.40}, but only PINHOLE and SIMPLE_PINHOLE are without lens distortion; "
+            "undistort the images with `colmap image_undistorter --image_path IMAGES --input_path MODEL "
+            "--output_path FOLDER` and open that folder."
+        )
+
+
+def shot_of(name: str, lens: Lens, quaternion: Sequence[float], t: Sequence[float], points: Ids, where: str) -> Shot:
+    """Check what a model says of an image; `where` is said in an error and names the image."""
+    if leaves_folder(name):
+        raise InputError(f"{where}: the name {name!r:.60} leaves the folder of images; name a file in it.")
+    if not is_sane([*quaternion, *t]):
+        raise InputError(f"{where}: its pose is not of finite numbers; export the model again.")
+    camera = Camera.of(lens.K, _rotation(quaternion, where), t, where)
+    return Shot(name, camera, lens.size, np.unique(points[points != _NO_POINT]))
+
+
+def is_sane(numbers: Iterable[float]) -> bool:
+    """Whether all numbers are finite and such as a reconstruction may hold."""
+    return all(abs(number) < MAX_NUMBER for number in numbers)
+
+
+def _rotation(quaternion: Sequence[float], where: str) -> Floats:
+    q = np.asarray(quaternion, dtype=np.float64)
+    length = float(np.linalg.norm(q))
+    if not abs(length - 1) < 0.01:  # what is left of a unit quaternion after rounding
+        raise InputError(f"{where}: the quaternion has the length {length:.3g}, not 1; export the model again.")
+    w, x, y, z = q / length
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines, stripped; only line feeds end one, whatever else a name may hold."""
+    return ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
+
+
+def _parse_cameras(text: str, path: Path) -> dict[int, Lens]:
+    lenses: dict[int, Lens] = {}
+    for number, line in _lines(text):
+        if not line or line.startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        parts = line.split()
+        if len(parts) < 5:
+            raise InputError(f"{where}: must be CAMERA_ID MODEL WIDTH HEIGHT PARAMS; export the model again.")
+        camera_id = _integer(parts[0], where)
+        if camera_id in lenses:
+            raise InputError(f"{where}: there is a camera {camera_id} already; export the model again.")
+        refuse_distorted(parts[1], f"{where}, camera {camera_id}")
+        size = [_integer(part, where) for part in parts[2:4]]
+        numbers = [_number(part, where) for part in parts[4:]]
+        lenses[camera_id] = lens_of(parts[1], size, numbers, f"{where}, camera {camera_id}")
+    return lenses
+
+
+def _parse_images(text: str, lenses: dict[int, Lens], path: Path) -> list[Shot]:
+    shots: dict[str, Shot] = {}
+    ids: set[int] = set()
+    lines = _lines(text)
+    for number, line in lines:
+        if not line or line.startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        parts = line.split(None, 9)  # the name comes last and may hold spaces
+        if len(parts) < 10:
+            raise InputError(
+                f"{where}: must be IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, and a second line with the image's "
+                "points (which may be empty); export the model again."
+            )
+        image_id, camera_id = _integer(parts[0], where), _integer(parts[8], where)
+        pose = [_number(part, where) for part in parts[1:8]]
+        if camera_id not in lenses:
+            raise InputError(f"{where}: there is no camera {camera_id} in cameras.txt; export the model again.")
+        if image_id in ids or parts[9] in shots:
+            raise InputError(f"{where}: the image {parts[9]!r:.60} or its number is listed twice; list it once.")
+        ids.add(image_id)
+        second, seen = next(lines, (number + 1, ""))
+        points = _observations(seen.split(), f"{path}, line {second}")
+        shots[parts[9]] = shot_of(parts[9], lenses[camera_id], pose[:4], pose[4:], points, where)
+    return list(shots.values())
+
+
+def _observations(parts: list[str], where: str) -> Ids:
+    """The point ids of an image's second line, whose (X, Y, POINT3D_ID) may be very many."""
+    try:
+        if len(parts) % 3:
+            raise ValueError
+        np.array([*parts[0::3], *parts[1::3]], dtype=np.float64)
+        return np.array(parts[2::3], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{where}: must be the points X Y POINT3D_ID of the image in the line before, or empty; export the "
+            "model again."
+        ) from None
+
+
+def _parse_points(text: str, path: Path) -> tuple[Ids, Floats]:
+    points: dict[int, list[float]] = {}
+    for number, line in _lines(text):
+        if not line or line.startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        parts = line.split()
+        if len(parts) < 8 or len(parts) % 2:
+            raise InputError(f"{where}: must be POINT3D_ID X Y Z R G B ERROR TRACK; export the model again.")
+        point_id = _integer(parts[0], where)
+        if point_id in points:
+            raise InputError(f"{where}: there is a point {point_id} already; export the model again.")
+        points[point_id] = [_number(part, where) for part in parts[1:4]]
+    return np.array(list(points), dtype=np.int64), np.array(list(points.values()), dtype=np.float64).reshape(-1, 3)
+
+
+def _integer(text: str, where: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise InputError(f"{where}: {text!r:.40} is not a whole number; export the model again.")
+    return int(text)
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not is_sane([number]):
+        raise InputError(f"{where}: {text!r:.40} is not a finite number; export the model again.")
+    return number
