@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.files import write_file
+from gradcon.io.files import file_size, write_file
 from gradcon.io.maps import exr_map, folder, npz_map, pfm_map, png_map, tiff_map
 from gradcon.io.maps.map import QUANTITIES, Map, Steps
 
@@ -63,7 +63,10 @@ def format_of(path: Path) -> MapFormat:
 def read_maps(path: str | Path) -> list[Map]:
     """All maps of a file, or of a folder that `gradcon estimate` wrote; the disparity first."""
     path = Path(path)
-    return folder.read_all(path) if path.is_dir() else format_of(path).read(path)
+    if path.is_dir():
+        return folder.read_all(path)
+    file_size(path)  # before its suffix, which a missing folder has not
+    return format_of(path).read(path)
 
 
 def read_map(path: str | Path, quantity: str | None = None) -> Map:

@@ -63,18 +63,23 @@ def encode(map_: Map) -> bytes:
     if map_.steps is not None:
         texts |= {"scale": repr(map_.steps.scale), "offset": repr(map_.steps.offset)}
     header |= {KEY + name: text for name, text in texts.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "map.exr"  # the library writes to names alone
-        with exr.File(header, {CHANNELS[map_.quantity]: map_.values}) as file:
-            file.write(str(path))
-        return path.read_bytes()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "map.exr"  # the library writes to names alone
+            with exr.File(header, {CHANNELS[map_.quantity]: map_.values}) as file:
+                file.write(str(path))
+            return path.read_bytes()
+    except (OSError, RuntimeError) as error:
+        raise InputError(
+            f"{tempfile.gettempdir()}: cannot hold an .exr for a while ({error}); free some space."
+        ) from None
 
 
 def _library(path: Path | None) -> Any:
     try:
         import OpenEXR
     except ImportError:
-        what = "an .exr" if path is None else str(path)
+        what = "an .exr file" if path is None else str(path)
         raise InputError(f"{what}: needs the package OpenEXR; pip install 'gradcon[exr]'.") from None
     return OpenEXR
 
