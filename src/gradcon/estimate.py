@@ -166,13 +166,15 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
                 if going_out is not None:
                     yield going_out.result()  # what was finished before
                 raise
-            if going_out is not None:
-                yield going_out.result()
+            before, going_out = going_out, None
+            if done is not None:
+                for text in done.warnings:
+                    warnings.warn(text, stacklevel=2)
+                going_out = outwards.submit(_result, done, how.on_device)  # now: its clock runs until then
+            if before is not None:
+                yield before.result()
             if done is None:
                 return
-            for text in done.warnings:
-                warnings.warn(text, stacklevel=2)
-            going_out = outwards.submit(_result, done, how.on_device)
 
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[_Done]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,38 +79,24 @@ def estimate_video(
             scene.name = f"{scene.name}, frame {k}"
             yield scene
 
-    story: dict[str, Any] = {
-        "format": "gradcon-video-1",
-        "source": {},
-        "engine": "",
-        "engine_note": "",
-        "warnings": [],
-        "frames": [],
-    }
-    with warnings.catch_warnings(), _display(len(chosen), found.listing.source.name) as show:
+    name = found.listing.name or found.listing.source.resolve().name
+    rows: list[dict[str, Any]] = []
+    story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": [], "frames": rows}
+    begun = time.perf_counter()
+    with warnings.catch_warnings(), _display(len(chosen), name) as show:
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
             save(result, out / folder)
-            row = _row(k, folder, result)
-            story["frames"].append(row)
+            rows.append(_row(k, folder, result))
             story["warnings"] += result.warnings
-            story["source"] = story["source"] or _source(result, found)
+            story["source"] = {**result.source, "name": name, "frames": len(found)}
             story |= {"engine": result.engine, "engine_note": result.engine_note}
+            story["seconds"] = time.perf_counter() - begun
             write_file(out / LIST, (as_json(story) + "\n").encode())
-            show(row)
+            show(rows[-1])
             warn(result)
     print(as_json(story) if json else _describe(story, out))
-
-
-def _source(result: Result, found: Frames) -> dict[str, Any]:
-    source = result.source
-    name = source["name"].rpartition(", frame ")[0]
-    return {
-        "name": name,
-        "frames": len(found),
-        **{key: source[key] for key in ("reference", "views", "width", "height")},
-    }
 
 
 def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
@@ -129,12 +116,12 @@ def _describe(story: dict[str, Any], out: Path) -> str:
     source, rows = story["source"], story["frames"]
     first, last = rows[0], rows[-1]
     note = f" ({story['engine_note']})" if story["engine_note"] else ""
-    solves, seconds = (sum(row[key] for row in rows) for key in ("solves", "seconds"))
+    solves = sum(row["solves"] for row in rows)
     lines = [
         ("video", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),
         ("frames", f"{len(rows)} of {source['frames']}: {first['frame']} to {last['frame']}"),
-        ("engine", f"{story['engine']}{note}, {solves} solves in {seconds:.2f} s "
+        ("engine", f"{story['engine']}{note}, {solves} solves in {story['seconds']:.2f} s "
                    f"({first['solves']} of them for the first frame)"),
         ("written", f"{out}: {LIST}, {first['folder']}" + (f" to {last['folder']}" if len(rows) > 1 else "")),
     ]  # fmt: skip

@@ -134,7 +134,9 @@ def _open(path: Path) -> tuple[Any, Any]:
             if not stream.disposition & av.stream.Disposition.attached_pic and stream.codec_context is not None:
                 stream.thread_count = 1  # views are decoded side by side already
                 return container, stream
-        raise InputError(f"{path}: has no video track that can be decoded; give a video of the view.")
+        raise InputError(
+            f"{path}: has no video track: it is truncated, or holds sound alone; give a video of the view."
+        )
     except BaseException:
         container.close()
         raise
