@@ -1,0 +1,31 @@
+"""Zip archives that are read where they lie: what their members are called, and whether these names can be trusted."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from gradcon.errors import InputError
+
+
+def zip_names(path: Path) -> list[str]:
+    """Names of a zip archive's members, or of the first one if the rest is damaged; empty for any other file."""
+    try:
+        with open(path, "rb") as handle:
+            head = handle.read(30)
+            if not head.startswith(b"PK\x03\x04") or len(head) < 30:
+                return []
+            first = handle.read(int.from_bytes(head[26:28], "little")).decode("utf-8", "replace")
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except zipfile.BadZipFile:
+        return [first]
+    except (OSError, ValueError, NotImplementedError):
+        return []
+
+
+def refuse_escape(name: str, path: Path) -> None:
+    """Refuse the name of an archive's member that would lie outside of it."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
+        raise InputError(f"{path}: its member {name!r} leaves the archive; write the archive again.")

@@ -1,0 +1,218 @@
+"""HDF5 files of the older HCI set: Wanner, Meister and Goldluecke, Datasets and Benchmarks for Densely Sampled 4D Light
+Fields, VMV 2013.
+
+The file's root holds `LF`, uint8 [v, u, y, x, 3], `GT_DEPTH` [v, u, y, x] or of the centre view alone [y, x], and the
+attributes `dH` and `dV` (distance of neighbouring cameras), `focalLength` (pixels) and `shift` (pixels by which
+neighbouring images are shifted on top of each other).  The disparity of a depth Z is dH focalLength / Z - shift.
+
+In these files rows are counted downwards, but columns from right to left: with u growing, the camera moves to the left.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.calibration import Calibration, check_unit
+from gradcon.errors import InputError
+from gradcon.io.fields import finite_number
+from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
+from gradcon.io.format import Format, Hints
+from gradcon.io.lightfield_array import (
+    CALIBRATION,
+    Index,
+    converged,
+    count_axes,
+    image_bytes,
+    library,
+    make_listing,
+    refuse_blank,
+    scalar,
+    sentences,
+    view_name,
+)
+from gradcon.io.listing import Baseline, Listing, stands_at
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+VIEWS, DEPTH, MASK = "LF", "GT_DEPTH", "GT_DEPTH_MASK"
+_ATTRIBUTES = ("dH", "dV", "focalLength", "shift", "camDistance", "unit")
+
+
+def list_hdf5(path: Path, hints: Hints) -> Listing:
+    """All views; the reference is the centre view unless another is told."""
+    with _opened(path) as root:
+        lf = _dataset(root, VIEWS, path)
+        if lf is None:
+            found = ", ".join(sorted(root)[:8]) or "nothing"
+            raise InputError(f"{path}: holds no dataset {VIEWS}, but {found}; only the older HCI set's files are read.")
+        shape = lf.shape
+        if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}") != 2:
+            raise InputError(f"{path}: its dataset {VIEWS} is {shape}, but must be [v, u, y, x, 3].")
+        told = {name: scalar(root.attrs[name]) for name in _ATTRIBUTES if name in root.attrs}
+        depth, masked = _depth_shape(root, shape, path), _dataset(root, MASK, path) is not None
+    known = {name: finite_number(told.get(name)) for name in ("dH", "dV", "focalLength", "shift")}
+    spacing, focal, shift = known["dH"], known["focalLength"], known["shift"]
+    calibrated = spacing is not None and focal is not None and shift is not None and spacing > 0 and focal > 0
+    stretch = known["dV"] / spacing if spacing and known["dV"] and known["dV"] * spacing > 0 else 1.0
+    places: dict[Index, Baseline] = {(v, u): _stands(v, u, stretch) for v, u in np.ndindex(*shape[:2])}
+    middle = shape[0] // 2, shape[1] // 2
+
+    def calibration(size: tuple[int, int]) -> Calibration:
+        assert spacing is not None  # or `calibrated` would be false
+        assert focal is not None
+        assert shift is not None
+        height, width = size
+        K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+        return Calibration(spacing * focal, K, shift, check_unit(str(told.get("unit", "")), str(path)))
+
+    def truth(index: Index) -> NDArray[np.float32]:
+        with _opened(path, DEPTH) as root:
+            whole = len(depth) == 4
+            Z = _dataset(root, DEPTH, path)[index if whole else ...]
+            disparity = calibration(shape[2:4]).disparity(Z)
+            if masked:
+                mask = _dataset(root, MASK, path)
+                disparity[mask[index if len(mask.shape) == 4 else ...] == 0] = np.nan
+        return disparity
+
+    metadata: dict[str, Any] = {"format": "hdf5", **{name: value for name, value in told.items() if value is not None}}
+    if not calibrated:
+        lacking = [name for name in ("dH", "focalLength", "shift") if known[name] is None] or ["a positive dH"]
+        metadata["calibration"] = f"none, for {' and '.join(lacking)} cannot be read; nor is there ground truth"
+    return make_listing(
+        path,
+        places,
+        lambda index: _view(path, index),
+        hints,
+        own=middle,
+        middle=places[middle],
+        metadata=metadata,
+        truth=truth if calibrated and depth else None,
+        truth_of=places if len(depth) == 4 else [middle],
+        calibration=calibration if calibrated else None,
+    )
+
+
+def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fields: dict[str, Any]) -> None:
+    """As the set stores it, each view a chunk; disparity becomes depth, which needs the calibration."""
+    h5py = library("h5py", "hdf5", path)
+    middle = views.shape[0] // 2, views.shape[1] // 2
+    if views.shape[1] % 2 == 0:
+        raise InputError(f"{path}: needs an odd number of columns, as it counts them backwards; write an .npz instead.")
+    if tuple(fields.get("reference", middle)) != middle:
+        raise InputError(f"{path}: its reference can only be the middle {middle}; write an .npz or .zarr instead.")
+    calibrate = converged({name: fields[name] for name in CALIBRATION if name in fields})
+    if truth is not None and calibrate is None:
+        raise InputError(f"{path}: stores ground truth as depth; give the parameters {', '.join(CALIBRATION)}.")
+    content = io.BytesIO()
+    with h5py.File(content, "w") as root:
+        root.create_dataset(VIEWS, data=views[:, ::-1], chunks=(1, 1, *views.shape[2:]))
+        if calibrate is not None:
+            calibration = calibrate(views.shape[2:4])
+            spacing = float(fields["baseline_mm"])
+            root.attrs.update(dH=spacing, dV=spacing, focalLength=calibration.K[0, 0], shift=calibration.offset)
+            root.attrs["unit"] = calibration.unit
+            if truth is not None:
+                root.create_dataset(DEPTH, data=calibration.depth(truth))
+    write_file(path, content.getvalue())
+
+
+def _stands(v: int, u: int, stretch: float) -> Baseline:
+    """Baselines in steps of dH; a row further down is dV / dH of them away."""
+    x, y = stands_at(v, -u)
+    return x, y * stretch
+
+
+def _view(path: Path, index: Index) -> NDArray[Any]:
+    with _opened(path, view_name(index)) as root:
+        lf = _dataset(root, VIEWS, path)
+        pixels: NDArray[Any] = lf[index]
+        refuse_blank(pixels, lf.fillvalue, f"{path}, {view_name(index)}")
+    return pixels
+
+
+def _depth_shape(root: Any, views: tuple[int, ...], path: Path) -> tuple[int, ...]:
+    """The shape of the depth, () where there is none; that of the mask fits too."""
+    shape: tuple[int, ...] = ()
+    for name in (MASK, DEPTH):
+        data = _dataset(root, name, path)
+        shape = () if data is None else data.shape
+        if shape and (shape not in (views[:4], views[2:4]) or data.dtype.kind not in "buif"):
+            raise InputError(f"{path}: its dataset {name} is {shape} of {data.dtype}, which does not fit {views}.")
+    return shape
+
+
+@contextmanager
+def _opened(path: Path, what: str = "") -> Iterator[Any]:
+    """The root of a file; `what` is read of it."""
+    h5py = library("h5py", "hdf5", path)
+    file_size(path, 2**63)
+    with sentences(path, what), h5py.File(path, "r") as root:
+        yield root
+
+
+def _dataset(root: Any, name: str, path: Path) -> Any:
+    """A dataset whose values are in this file, or None; HDF5 would follow links and storage to any file there is."""
+    h5py = library("h5py", "hdf5", path)
+    if root.get(name, getlink=True) is None:
+        return None
+    _refuse_leaving(root, name, path)
+    data = root.get(name)
+    if not isinstance(data, h5py.Dataset):
+        raise InputError(f"{path}: its {name} is not a dataset; only the older HCI set's files are read.")
+    if data.is_virtual or data.external:
+        raise InputError(
+            f"{path}: its dataset {name} leaves the file, for its values are in others; copy them into it."
+        )
+    if data.chunks is not None and image_bytes(data.chunks, data.dtype) > MAX_FILE_BYTES:
+        raise InputError(f"{path}: its dataset {name} claims chunks of {data.chunks}; check what wrote it.")
+    return data
+
+
+def _refuse_leaving(root: Any, name: str, path: Path) -> None:
+    """Follow soft links by hand, before HDF5 does, and refuse one that leads into another file."""
+    h5py = library("h5py", "hdf5", path)
+    waiting = name.strip("/").split("/")
+    here: list[str] = []
+    for _ in range(64):
+        if not waiting:
+            return
+        part = waiting.pop(0)
+        if part in ("", "."):
+            continue
+        link = root.get("/" + "/".join([*here, part]), getlink=True)
+        if isinstance(link, h5py.ExternalLink):
+            raise InputError(f"{path}: its {name} leaves the file, for {link.filename}; copy the values into it.")
+        if isinstance(link, h5py.SoftLink):
+            here = [] if link.path.startswith("/") else here
+            waiting = [*link.path.strip("/").split("/"), *waiting]
+        elif link is None:
+            raise InputError(f"{path}: its {name} is a link to {part}, which is not there; copy the values into it.")
+        else:
+            here.append(part)
+    raise InputError(f"{path}: its {name} is a chain of links without end; copy the values into it.")
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    """The signature stands at the file's begin, or after a user block of 512 bytes, 1024, 2048 and so on."""
+    try:
+        with open(path, "rb") as handle:
+            size = handle.seek(0, io.SEEK_END)
+            at = 0
+            while at + len(SIGNATURE) <= size:
+                handle.seek(at)
+                if handle.read(len(SIGNATURE)) == SIGNATURE:
+                    return "the file has the signature of HDF5"
+                at = max(512, 2 * at)
+    except OSError:
+        pass
+    return None
+
+
+FORMAT = Format("an HDF5 light field", _recognise, list_hdf5)

@@ -1,0 +1,194 @@
+"""Light fields in Zarr stores, formats 2 and 3: a folder or a zip archive, an array or a group with one called `views`.
+
+Of a store whose chunks are views, only those of the chosen views are read.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io.archives import refuse_escape, zip_names
+from gradcon.io.files import MAX_FILE_BYTES, make_folder
+from gradcon.io.format import Format, Hints
+from gradcon.io.lightfield_array import (
+    Index,
+    converged,
+    count_axes,
+    grid_places,
+    image_bytes,
+    library,
+    listed_places,
+    make_listing,
+    own_reference,
+    refuse_blank,
+    sentences,
+    stated_calibration,
+    view_name,
+)
+from gradcon.io.listing import Listing
+
+MARKS = ("zarr.json", ".zarray", ".zgroup")
+# Codecs by name, because one of those that Zarr knows, pickle, could run any program.
+CODECS = {"bytes", "endian", "transpose", "sharding_indexed", "crc32c", "crc32", "adler32", "fletcher32"}
+CODECS |= {"blosc", "zstd", "gzip", "zlib", "bz2", "lzma", "lz4", "shuffle", "delta", "packbits"}
+CODECS |= {"bitround", "quantize", "fixedscaleoffset", "astype"}
+
+
+def list_zarr(path: Path, hints: Hints) -> Listing:
+    """`views`, and what else the group's arrays and attributes tell of them."""
+    _refuse_leaving(path)
+    with _opened(path) as root:
+        views, attributes = _array(root, "views", path), dict(root.attrs)
+        if views is None:
+            found = ", ".join(sorted(root.keys())[:8]) or "nothing"
+            raise InputError(f"{path}: holds no array `views`, but {found}; name the light field so.")
+        given = _array(root, "baselines", path)
+        listed = given is not None
+        axes = count_axes(views.shape, views.dtype, path, listed)
+        if given is not None:
+            if given.shape != (views.shape[0], 2):
+                raise InputError(
+                    f"{path}: baselines must be ({views.shape[0]}, 2), one for each view, not {given.shape}."
+                )
+            places = listed_places(given[...], views.shape[0], path)
+        else:
+            places = grid_places(views.shape[:axes])
+        truth = _array(root, "ground_truth", path)
+        size = views.shape[axes : axes + 2]
+        if truth is not None and (truth.shape != size or truth.dtype.kind not in "buif"):
+            raise InputError(f"{path}: its ground_truth must be numbers, {size} as the views are, not {truth.shape}.")
+    own = own_reference(attributes.get("reference"), places, listed, path)
+    middle = (0.0, 0.0) if listed else places[own_reference(None, places, False, path)]
+    values = stated_calibration(attributes, path)
+    return make_listing(
+        path,
+        places,
+        lambda index: _view(path, index),
+        hints,
+        own=own,
+        middle=middle,
+        metadata={"format": "zarr", **values},
+        truth=(lambda _: _truth(path)) if truth is not None else None,
+        truth_of=[own],
+        calibration=converged(values),
+        name=str(attributes.get("name") or ""),
+    )
+
+
+def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fields: dict[str, Any]) -> None:
+    """A folder of format 3, each view a chunk; it gets its name when all is there."""
+    zarr = library("zarr", "zarr", path)
+    if path.exists():
+        raise InputError(f"{path}: is there already; choose another name, or remove it first.")
+    make_folder(path.parent)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.tmp"
+    try:
+        group = zarr.create_group(store=str(temporary), attributes=fields)
+        array = group.create_array("views", shape=views.shape, dtype=views.dtype, chunks=(1, 1, *views.shape[2:]))
+        array[...] = views
+        if truth is not None:
+            group.create_array("ground_truth", data=truth, chunks=truth.shape)
+        os.rename(temporary, path)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place.") from None
+        raise
+
+
+def _view(path: Path, index: Index) -> NDArray[Any]:
+    with _opened(path, view_name(index)) as root:
+        array = _array(root, "views", path)
+        pixels: NDArray[Any] = np.asarray(array[index])
+        refuse_blank(pixels, array.fill_value, f"{path}, {view_name(index)}")
+    return pixels
+
+
+def _truth(path: Path) -> NDArray[np.float32]:
+    with _opened(path, "its ground_truth") as root:
+        return np.asarray(_array(root, "ground_truth", path)[...], dtype=np.float32)
+
+
+@contextmanager
+def _opened(path: Path, what: str = "") -> Iterator[Any]:
+    """The root of a store, an array or a group; `what` is read of it."""
+    zarr = library("zarr", "zarr", path)
+    with sentences(path, what):
+        zipped = path.is_file()
+        store = zarr.storage.ZipStore(path, mode="r") if zipped else zarr.storage.LocalStore(path, read_only=True)
+        try:
+            yield zarr.open(store, mode="r")
+        finally:
+            store.close()
+
+
+def _array(root: Any, name: str, path: Path) -> Any:
+    """An array of the store, or None; a store that is an array itself holds `views` alone."""
+    zarr = library("zarr", "zarr", path)
+    if isinstance(root, zarr.Array):
+        array = root if name == "views" else None
+    else:
+        array = root.get(name)
+    if array is None:
+        return None
+    if not isinstance(array, zarr.Array):
+        raise InputError(f"{path}: its {name} is a group, but must be an array.")
+    for codec in _codecs(array.metadata.to_dict()):
+        if codec.removeprefix("numcodecs.") not in CODECS:
+            raise InputError(f"{path}: its {name} is coded by {codec!r}, which is not read; use zstd, gzip or blosc.")
+    chunk = array.shards or array.chunks
+    if image_bytes(chunk, array.dtype) > MAX_FILE_BYTES:
+        raise InputError(f"{path}: its {name} claims chunks of {chunk}; check what wrote it.")
+    return array
+
+
+def _codecs(metadata: dict[str, Any]) -> Iterator[str]:
+    """Names of all codecs, of format 2 (filters, compressor) and 3 (codecs, and those inside of shards)."""
+    for field in ("codecs", "index_codecs", "filters", "compressor"):
+        found = metadata.get(field) or ()
+        for codec in found if isinstance(found, (list, tuple)) else [found]:
+            told = codec if isinstance(codec, dict) else codec.get_config()
+            yield str(told.get("name", told.get("id")))
+            yield from _codecs(told.get("configuration") or {})
+
+
+def _refuse_leaving(path: Path) -> None:
+    """Refuse a store that has parts outside of itself: links of a folder, names of an archive."""
+    if path.is_file():
+        with sentences(path), zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+        for member in members:
+            refuse_escape(member.filename, path)
+            if member.file_size > MAX_FILE_BYTES:
+                raise InputError(f"{path}: its member {member.filename} claims {member.file_size:,} bytes; check it.")
+        if not any(member.filename in MARKS for member in members):
+            raise InputError(f"{path}: has no {' or '.join(MARKS)} at its top; zip what the store's folder holds.")
+        return
+    home = path.resolve()
+    for folder, folders, files in os.walk(home):
+        for name in (*folders, *files):
+            part = Path(folder, name)
+            if part.is_symlink() and not part.resolve().is_relative_to(home):
+                raise InputError(f"{path}: its part {part.relative_to(home)} is a link that leaves it; copy the store.")
+
+
+def _recognise(path: Path, hints: Hints) -> str | None:
+    if path.is_dir():
+        found = [name for name in MARKS if (path / name).is_file()]
+        return f"the folder holds {found[0]}" if found else None
+    found = [name for name in zip_names(path) if name.rsplit("/", 1)[-1] in MARKS]
+    return f"it is a zip archive that holds {found[0]}" if found else None
+
+
+FORMAT = Format("a Zarr store", _recognise, list_zarr)
