@@ -91,7 +91,7 @@ def test_what_a_single_map_leaves_out_is_refused(result: Path, tmp_path: Path, c
     target = tmp_path / "map.tif"
     others = " and ".join(str(map_.quantity) for map_ in read_maps(result)[1:])
     lost = f"{target}: holds the disparity alone, without {others}"
-    assert refused(capsys, result, target).startswith(f"{lost}; nothing was written, use --force")
+    assert refused(capsys, result, target).startswith(f"{lost}; nothing was written, name one map by --quantity, or")
     assert convert(result, target, "--force") == 0
     assert capsys.readouterr().err == f"{lost}\n"
     assert tifffile.imread(target).shape == (24, 30)

@@ -34,7 +34,9 @@ def _convert(
     found = maps.choose(maps.read_maps(source), source, quantity, several=True)
     lost = maps.losses(target, found)
     if lost and not force:
-        raise InputError(f"{target}: {'; '.join(lost)}; nothing was written, use --force if that may be lost.")
+        several = len(found) > 1 and not maps.format_of(target).several
+        advice = f"{'name one map by --quantity, or ' if several else ''}use --force if that may be lost"
+        raise InputError(f"{target}: {'; '.join(lost)}; nothing was written, {advice}.")
     maps.write_map(target, found, lossy=force)
     for text in lost:
         print(f"{target}: {text}", file=sys.stderr)
