@@ -86,7 +86,7 @@ def test_it_is_the_scene_that_the_rig_is(rig, project_folder):
     for each in (expected, scene):
         result = estimate(each, Options(solves=4, scales=2), initial=scene.metadata["disparity_start"])
         errors.append(evaluate(result.disparity, expected.ground_truth)["rmse"])
-    assert errors[1] == pytest.approx(errors[0], rel=1e-3)
+    assert errors[1] == pytest.approx(errors[0], rel=1e-6)
     assert errors[1] < 0.2 * (high - low)
 
 
