@@ -20,7 +20,7 @@ from gradcon import cli, synth
 from gradcon.cli import estimates
 from gradcon.io.pfm import read_pfm, write_pfm
 
-FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "result.json"}
+FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "depth.pfm", "depth.png", "result.json"}
 COMMAND = [sys.executable, "-m", "gradcon"]
 
 
@@ -51,7 +51,7 @@ def copy(scene: Path, tmp_path: Path) -> Path:
 # ------------------------------------------------------------------------------------------ what it does
 
 
-def test_estimate_writes_four_files_and_json_alone(estimated: Any) -> None:
+def test_estimate_writes_its_files_and_json_alone(estimated: Any) -> None:
     out, done = estimated
     assert done.returncode == 0, done.stderr
     assert {path.name for path in out.iterdir()} == FILES

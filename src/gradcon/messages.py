@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
+from gradcon.depth import calibration_of, depth_remarks, depth_summary
+from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, RESULT_FILES, Result
 
-RESULT_FILES = ("disparity.pfm", "disparity.png", "confidence.pfm", "result.json")
+__all__ = ["RESULT_FILES", "describe", "metrics_table", "warn"]
 
 
 def warn(result: Result) -> None:
@@ -24,7 +25,7 @@ def warn(result: Result) -> None:
 
 
 def describe(result: Result, out: Path) -> str:
-    """What was found, for people."""
+    """What was found and saved in `out`, for people."""
     import numpy as np
 
     source, w = result.source, result.disparity
@@ -36,12 +37,23 @@ def describe(result: Result, out: Path) -> str:
         ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
         ("engine", f"{result.engine}{note}, {len(result.history)} solves in {result.seconds['total']:.2f} s"),
         ("stopped", result.stopped),
-        ("written", f"{out}: {', '.join(RESULT_FILES)}"),
+        ("written", f"{out}: {', '.join(name for name in RESULT_FILES if (out / name).is_file())}"),
     ]  # fmt: skip
     if result.metrics:
         accuracy = f"RMSE {result.metrics['rmse']:.4f}, {result.metrics['badpix_007']:.1f} % of pixels off by over 0.07"
         rows.insert(3, ("accuracy", accuracy))
+    if result.scene.calibration is not None:
+        rows.insert(2, ("depth", _depth(result)))
     return "\n".join(f"{name:11} {text}" for name, text in rows)
+
+
+def _depth(result: Result) -> str:
+    fields = depth_summary(result.depth(), calibration_of(result.scene).unit)
+    if not fields["unknown_pixels"] < result.disparity.size:
+        return "unknown: all disparities are beyond that of infinity"
+    unit = fields["unit"] or "in the unit of the cameras' places"
+    text = f"{fields['min']:.4g} to {fields['max']:.4g} {unit}, median {fields['median']:.4g}"
+    return "; ".join([text, *depth_remarks(fields)])
 
 
 def metrics_table(metrics: dict[str, float]) -> str:

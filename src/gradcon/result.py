@@ -9,10 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.arrays import to_host
+from gradcon.depth import calibration_of, depth_summary
+from gradcon.points import KEEP, PointCloud
 from gradcon.scene import Scene
 
 DISPARITY_UNIT = "pixels per unit baseline"
 DISPARITY_SIGN = "positive is nearer"
+SUMMARY = "result.json"
+RESULT_FILES = (  # all that a result may leave in its folder
+    "disparity.pfm",
+    "disparity.png",
+    "confidence.pfm",
+    "depth.pfm",
+    "depth.png",
+    "points.ply",
+    SUMMARY,
+)
 
 
 @dataclass(frozen=True)
@@ -77,16 +90,52 @@ class Result:
     warnings: list[str]
     scene: Scene = field(repr=False, compare=False)
 
-    def save(self, folder: str | Path) -> Path:
-        """Write disparity.pfm, disparity.png, confidence.pfm and result.json into `folder`; return it."""
+    def depth(self) -> NDArray[np.float32]:
+        """Depth along the reference's axis, (height, width), in the unit of `scene.calibration`.
+
+        NaN where the disparity is that of infinity, or beyond it.
+
+        Raises
+        ------
+        InputError
+            The scene has no calibration; its text says what is missing.
+        """
+        return calibration_of(self.scene).depth(to_host(self.disparity))
+
+    def depth_deviation(self) -> NDArray[np.float32]:
+        """Predicted standard deviation of `depth()`, (height, width), in the same unit."""
+        return calibration_of(self.scene).depth_deviation(to_host(self.disparity), to_host(self.confidence))
+
+    def points(self, keep: float = KEEP, normals: bool = False) -> PointCloud:
+        """The surest pixels as points before the reference camera.
+
+        Parameters
+        ----------
+        keep : float
+            Share of the pixels, those of the smallest `confidence`: more than 0, and at most 1.  Pixels without a
+            depth are left out of these, and so are pixels that lie in the gap between two surfaces (see
+            `gradcon.points.gaps`).
+        normals : bool
+            Find the surface's normals too, by differences of adjacent pixels.
+        """
+        return PointCloud.of(self, keep, normals)
+
+    def save(self, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP) -> Path:
+        """Write the result into `folder`, all files or none; return it.
+
+        These are disparity.pfm, disparity.png, confidence.pfm and result.json; where the scene is calibrated,
+        depth.pfm, and depth.png where the unit is known too; and points.ply where `points` asks for it, with `keep` and
+        `normals` as in `points()`.  Of these names, what an earlier result left there is removed.
+        """
         from gradcon.io.results import save_result
 
-        return save_result(self, Path(folder))
+        return save_result(self, Path(folder), points=points, normals=normals, keep=keep)
 
     def summary(self) -> dict[str, Any]:
         """All but the maps, in plain types: what result.json holds."""
         from gradcon.io.results import versions
 
+        calibration = self.scene.calibration
         return {
             "format": "gradcon-result-1",
             "source": {**self.source, "sha256": self.scene.fingerprint()},
@@ -98,6 +147,8 @@ class Result:
                 "max": float(self.disparity.max()),
             },
             "confidence": {"meaning": "predicted standard deviation of the disparity", "unit": DISPARITY_UNIT},
+            "calibration": calibration.summary() if calibration is not None else None,
+            "depth": depth_summary(self.depth(), calibration.unit) if calibration is not None else None,
             "parameters": self.parameters,
             "engine": self.engine,
             "engine_note": self.engine_note,

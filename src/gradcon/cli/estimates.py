@@ -8,11 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gradcon import engines, estimate, evaluate, open_scene
+from gradcon import Result, Scene, engines, estimate, evaluate, open_frames, open_scene
+from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, Reference, SceneArgument, SizeFactor, app, as_json, refuse_unwritable
+from gradcon.depth import calibration_of
 from gradcon.errors import InputError
 from gradcon.messages import describe, metrics_table, warn
 from gradcon.options import Options
+from gradcon.points import KEEP, check_keep
 
 
 @app.command("estimate")
@@ -32,22 +35,48 @@ def _estimate(
     size_factor: SizeFactor = None,
     flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="PFM|NUMBER", help="Disparity to start from.")] = None,
+    frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
+    depth: Annotated[bool, typer.Option("--depth", help="Refuse a scene whose depth cannot be known.")] = False,
+    points: Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")] = False,
+    normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
+    keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
     json: Json = False,
 ) -> None:
-    """Estimate the disparity of a scene's reference view."""
+    """Estimate the disparity of a scene's reference view, and its depth where the scene is calibrated.
+
+    Of a light-field video, every frame is estimated, each started from the one before, into a folder of its own.
+    """
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     if flip not in (None, "x", "y", "xy"):
         raise InputError(f"flip: {flip!r} is not one of x, y, xy.")
+    if not points and (normals or keep is not None):
+        raise InputError(f"{'normals' if normals else 'keep'}: is about the points; add --points.")
+    share = check_keep(KEEP if keep is None else keep)
     start = _initial(initial)
     refuse_unwritable(out)
-    opened = open_scene(scene, views=views, reference=reference, pattern=pattern, size_factor=size_factor)
-    if flip:
-        opened = opened.flipped(x="x" in flip, y="y" in flip)
+    found = open_frames(scene, views=views, reference=reference, pattern=pattern, size_factor=size_factor)
+    chosen = videos.choose_frames(frames, found, scene)
+
+    def prepare(opened: Scene) -> Scene:
+        if flip:
+            opened = opened.flipped(x="x" in flip, y="y" in flip)
+        if depth or points:
+            calibration_of(opened)
+        return opened
+
+    def save(result: Result, folder: Path) -> None:
+        result.save(folder, points=points, normals=normals, keep=share)
+
+    if found.is_video:
+        how: dict[str, Any] = {"initial": start, "engine": engine, "json": json}
+        videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
+        return
+    opened = prepare(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True)
-    result.save(out)
+    save(result, out)
     warn(result)
     print(as_json(result.summary()) if json else describe(result, out))
 

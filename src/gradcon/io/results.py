@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: disparity.pfm and .png, confidence.pfm and result.json, all or none."""
+"""What a run leaves in its folder: maps, pictures of them, points and result.json, all or none."""
 
 from __future__ import annotations
 
@@ -16,23 +16,55 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gradcon.arrays import to_host
+from gradcon.depth import to_millimetres
 from gradcon.errors import InputError
-from gradcon.io import pfm
+from gradcon.io import pfm, ply
 from gradcon.io.files import write_files
-from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, Result
+from gradcon.io.maps.png_map import encode_png_map
+from gradcon.points import KEEP, PointCloud
+from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, RESULT_FILES, SUMMARY, Result
 
 
-def save_result(result: Result, folder: str | Path) -> Path:
-    """Write the four files of a result into `folder`, which is created where it is missing; return it."""
+def save_result(
+    result: Result, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP
+) -> Path:
+    """What `Result.save` does."""
+    folder = Path(folder)
+    if normals and not points:
+        raise InputError("normals: are written with the points; ask for those too.")
+    cloud = result.points(keep, normals) if points else None
+    replaced = (folder / SUMMARY).is_file()  # then what else lies there is an earlier result's, not the user's own
+    written = {SUMMARY}
 
     def files() -> Iterator[tuple[str, bytes]]:
-        disparity = to_host(result.disparity)
-        yield "disparity.pfm", pfm.encode(disparity)
-        yield "confidence.pfm", pfm.encode(to_host(result.confidence))
-        yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
-        yield "result.json", (to_json(result.summary()) + "\n").encode()
+        for name, content in _files(result, cloud):
+            written.add(name)
+            yield name, content
+        yield SUMMARY, (to_json(result.summary()) + "\n").encode()
 
-    return write_files(Path(folder), files())
+    write_files(folder, files())
+    for path in [folder / name for name in RESULT_FILES if name not in written] if replaced else []:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: is of an earlier result and cannot be removed ({error.strerror}).") from None
+    return folder
+
+
+def _files(result: Result, cloud: PointCloud | None) -> Iterator[tuple[str, bytes]]:
+    disparity, scene = to_host(result.disparity), result.scene
+    yield "disparity.pfm", pfm.encode(disparity)
+    yield "confidence.pfm", pfm.encode(to_host(result.confidence))
+    yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
+    if scene.calibration is not None:
+        depth = result.depth()
+        yield "depth.pfm", pfm.encode(depth)
+        millimetres = to_millimetres(depth, scene.calibration.unit)
+        if millimetres is not None:
+            meaning = {"quantity": "depth", "unit": "mm", "reference": scene.reference_name, "scene": scene.name}
+            yield "depth.png", encode_png_map(millimetres, 1.0, 0.0, meaning)
+    if cloud is not None:
+        yield "points.ply", ply.encode(cloud)
 
 
 def to_json(value: Any) -> str:

@@ -1,0 +1,40 @@
+"""PLY, the format of point clouds: a text header that names the properties, then little-endian records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradcon.points import PointCloud
+
+_TYPES = {"<f4": "float", "|u1": "uchar"}  # as PLY calls them
+
+
+def encode(cloud: PointCloud) -> bytes:
+    """A binary PLY: x, y, z, normals where there are some, red, green, blue, and confidence."""
+    columns = {name: cloud.positions[:, k] for k, name in enumerate(("x", "y", "z"))}
+    if cloud.normals is not None:
+        columns |= {name: cloud.normals[:, k] for k, name in enumerate(("nx", "ny", "nz"))}
+    colours = {name: cloud.colours[:, k] for k, name in enumerate(("red", "green", "blue"))}
+    dtype = [(name, "<f4") for name in columns] + [(name, "|u1") for name in colours] + [("confidence", "<f4")]
+    records = np.empty(len(cloud), dtype)
+    for name, values in {**columns, **colours, "confidence": cloud.deviation}.items():
+        records[name] = values
+    lines = [
+        "ply",
+        "format binary_little_endian 1.0",
+        f"comment scene {_one_line(cloud.name)}",
+        f"comment reference {_one_line(cloud.reference)}",
+        f"comment unit {cloud.unit or 'unknown'}",
+        "comment axes x right, y down, z ahead; the reference camera is at the origin",
+        "comment confidence is the predicted standard deviation of z in the same unit: small is good",
+        f"element vertex {len(cloud)}",
+        *(f"property {_TYPES[kind]} {name}" for name, kind in dtype),
+        "end_header",
+    ]
+    return "\n".join([*lines, ""]).encode("ascii") + records.tobytes()
+
+
+def _one_line(text: str) -> str:
+    """ASCII on one line, which is all that a header may hold; other letters become escapes such as \\u6f22."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(shown.encode("ascii", "backslashreplace").decode("ascii").split())
