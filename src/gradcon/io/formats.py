@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io import colmap, grid_image, hci, middlebury, pattern, rig
+from gradcon.io import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
 from gradcon.io.format import Hints
 from gradcon.io.listing import Listing
 
@@ -17,6 +17,9 @@ FORMATS = (
     middlebury.FORMAT,
     colmap.FORMAT,
     grid_image.FORMAT,
+    hdf5.FORMAT,
+    npy.FORMAT,
+    zarr_store.FORMAT,
     pattern.INFERRED,
 )
 

@@ -56,7 +56,7 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
             raise InputError(f"{path}: its dataset {VIEWS} is {shape}, but must be [v, u, y, x, 3].")
         told = {name: scalar(root.attrs[name]) for name in _ATTRIBUTES if name in root.attrs}
         depth, masked = _depth_shape(root, shape, path), _dataset(root, MASK, path) is not None
-    known = {name: finite_number(told.get(name)) for name in ("dH", "dV", "focalLength", "shift")}
+    known = {name: _number(told.get(name)) for name in ("dH", "dV", "focalLength", "shift")}
     spacing, focal, shift = known["dH"], known["focalLength"], known["shift"]
     calibrated = spacing is not None and focal is not None and shift is not None and spacing > 0 and focal > 0
     stretch = known["dV"] / spacing if spacing and known["dV"] and known["dV"] * spacing > 0 else 1.0
@@ -121,6 +121,14 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
             if truth is not None:
                 root.create_dataset(DEPTH, data=calibration.depth(truth))
     write_file(path, content.getvalue())
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, also one that is written out as text."""
+    try:
+        return finite_number(float(value) if isinstance(value, str) else value)
+    except ValueError:
+        return None
 
 
 def _stands(v: int, u: int, stretch: float) -> Baseline:
