@@ -136,11 +136,8 @@ def _opened(path: Path, what: str = "") -> Iterator[Any]:
 def _array(root: Any, name: str, path: Path) -> Any:
     """An array of the store, or None; a store that is an array itself holds `views` alone."""
     zarr = library("zarr", "zarr", path)
-    if isinstance(root, zarr.Array):
-        array = root if name == "views" else None
-    else:
-        array = root.get(name)
-    if array is None:
+    members = {"views": root} if isinstance(root, zarr.Array) else root
+    if (array := members.get(name)) is None:
         return None
     if not isinstance(array, zarr.Array):
         raise InputError(f"{path}: its {name} is a group, but must be an array.")
