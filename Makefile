@@ -1,11 +1,11 @@
-# `make demo` and `make test` set themselves up: all they need is Python 3.11 or later with pip, and make.  The tests
-# want a C++ compiler besides, which is installed where it is missing and apt-get may do so.
+# `make demo`, `make test`, `make docs` and `make gallery` set themselves up: all they need is Python 3.11 or later with
+# pip, and make.  The tests want a C++ compiler besides, which is installed where it is missing and apt-get may do so.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test compiler clean
+.PHONY: demo test docs gallery compiler clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
@@ -14,6 +14,15 @@ test: $(VENV)/installed-dev compiler
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# The site, in site/; a theme's announcement is no warning of ours.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "The documentation is in site/index.html."
+
+# The pictures of the documentation, made again.
+gallery: $(VENV)/installed
+	$(BIN)/python docs/images/gallery.py
 
 # The tests compile the GPU's kernels for the host too.
 compiler:
@@ -28,6 +37,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e ".[dev]"
+	@touch $(VENV)/installed $(VENV)/installed-docs $@
+
+$(VENV)/installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e ".[docs]"
 	@touch $(VENV)/installed $@
 
 $(BIN)/python:
@@ -35,5 +48,5 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
