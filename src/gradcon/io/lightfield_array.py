@@ -168,7 +168,7 @@ def scalar(value: Any) -> Any:
 
 def refuse_blank(pixels: NDArray[Any], fill: Any, where: str) -> None:
     """Refuse a view that holds nothing but the fill value: missing chunks are read as that, without a word."""
-    if bool(np.all(pixels == fill)):
+    if pixels.flat[0] == fill and bool(np.all(pixels == fill)):  # the first alone clears almost every view
         raise InputError(f"{where}: all its pixels are {fill}, as if it were missing; copy or export the views again.")
 
 
