@@ -15,14 +15,16 @@ test: $(VENV)/installed-dev compiler
 	$(BIN)/mypy
 	$(BIN)/pytest
 
-# The site, in site/; a theme's announcement is no warning of ours.
+# The site, in site/.  (--quiet would make --strict deaf; the variable silences the theme's announcement.)
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The documentation is in site/index.html."
 
 # The pictures of the documentation, made again.
 gallery: $(VENV)/installed
 	$(BIN)/python docs/images/gallery.py
+	$(BIN)/python docs/images/direction.py
+	$(BIN)/python docs/images/make.py
 
 # The tests compile the GPU's kernels for the host too.
 compiler:

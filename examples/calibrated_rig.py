@@ -22,7 +22,7 @@ def main(out: Path, size: int) -> None:
         print("\n".join((Path(folder) / "rig.toml").read_text().splitlines()[:9]), "\n...")
         scene = open_scene(Path(folder) / "rig.toml")
     result = estimate(scene, Options(scales=4))
-    depth = scene.calibration.depth(result.disparity)
+    depth = result.depth()
     truth = scene.calibration.depth(scene.ground_truth)
     percent = 100 * np.abs(depth - truth) / truth
     print(f"depth from {depth.min():.2f} to {depth.max():.2f} m; off by {np.median(percent):.2f} % (median)")

@@ -20,17 +20,20 @@ def main(names: list[str]) -> None:
     """Run the named examples, or all of them."""
     GALLERY.mkdir(exist_ok=True)
     for script in sorted(EXAMPLES.glob("*.py")):
-        if names and script.stem not in names:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, script, folder], check=True)
-            pixels = np.asarray(Image.open(Path(folder) / f"{script.stem}.png").convert("RGB"))
-        path = GALLERY / f"{script.stem}.png"
-        for mask in (0xFC, 0xF8):  # 6 bits a channel, or 5 where that is too many bytes
-            Image.fromarray(pixels & mask | pixels >> 6).save(path, optimize=True)
-            if path.stat().st_size < MOST_BYTES:
-                break
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
+        if not names or script.stem in names:
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([sys.executable, script, folder], check=True)
+                shrink(Path(folder) / f"{script.stem}.png", GALLERY / f"{script.stem}.png")
+
+
+def shrink(picture: Path, path: Path) -> None:
+    """Write a picture with 6 bits a channel, or 5 where that is still too large."""
+    pixels = np.asarray(Image.open(picture).convert("RGB"))
+    for bits in (6, 5):
+        Image.fromarray(pixels >> (8 - bits) << (8 - bits) | pixels >> bits).save(path, optimize=True)
+        if path.stat().st_size < MOST_BYTES:
+            break
+    print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
 
 
 if __name__ == "__main__":
