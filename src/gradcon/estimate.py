@@ -104,7 +104,9 @@ def estimate_many(
         disparity of the one before: a slow video needs only a few solves a frame (`Options(solves=...)`).
     first : array or float, optional
         Disparity that the first scene starts from, where the others start from the one before.
-    engine, on_device
+    engine : str
+        As for `estimate`.
+    on_device : bool
         As for `estimate`.
     check_directions : bool
         As for `estimate`, for the first scene alone.

@@ -42,8 +42,10 @@ class Scene:
         The general geometry, instead of `baselines`: seen at dehomogenise(M (x, y, 1) + m w).
     ground_truth : (height, width) array, optional
         True disparity in pixels per unit baseline; NaN where it is unknown.
-    name, reference_name : str
+    name : str
         Said in messages and written into every result.
+    reference_name : str
+        The same, for the reference view.
     target_names : sequence of str, optional
     calibration : Calibration, optional
         How disparity becomes metric depth, where it is known.

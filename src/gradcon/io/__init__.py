@@ -36,7 +36,7 @@ def open_scene(
         ..) or of Middlebury 2001 to 2006 (view0.png .. or im0.ppm ..); any folder of images, or of a light-field
         video's frames or files, whose names count rows and columns; an HDF5 light field of the older HCI set; a NumPy
         or Zarr array; with `grid`, one image that holds all views; a sparse COLMAP model with its undistorted images.
-    views : {"all", "cross", "star"} or int
+    views : "all", "cross", "star" or int
         Which views to use: all; those in the reference's row and column; these and the diagonals; or the N
         nearest, the reference counted.  Images that are not used are not read.
     reference : str, optional
