@@ -74,15 +74,17 @@ def test_pointwise_equations():
     assert model.link(1.0, 3.0) == 2.0
     assert model.step_limit(2, 4.0) == 1.0
     assert model.step_limit(0, 4.0) == 0.25
-    assert model.deviation(0.0, 3.0) == pytest.approx(3.0)
-    assert model.deviation(1e4, 1e9) == pytest.approx(0.01)
+    assert model.data_deviation(0.0, 3.0) == pytest.approx(3.0)
+    assert model.data_deviation(1e4, 1e9) == pytest.approx(0.01)
+    assert model.deviation(0.3, 0.16) == pytest.approx(0.5)
 
 
 def test_float32_stays_float32():
     x = np.float32(0.3)
     for value in (
         model.mean_gradient(x, x), model.noise_power(x, x, x, x), model.data_reweight(x), model.cubic(x)[1],
-        model.smoothness_reweight(x, x), model.disparity_error(x, x, x, x, x), model.deviation(x, x),
+        model.smoothness_reweight(x, x), model.disparity_error(x, x, x, x, x), model.data_deviation(x, x),
+        model.deviation(x, x),
     ):  # fmt: skip
         assert value.dtype == np.float32
 

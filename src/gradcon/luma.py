@@ -33,13 +33,19 @@ def to_luma(image: ArrayLike, name: str = "image") -> Image:
         scale = 1.0
     else:
         raise InputError(f"{name}: pixels are {array.dtype}; use integers or real floats.")
-    values = array.astype(np.float32) * np.float32(scale)
-    if not xp.isfinite(values).all():
-        bad = int(xp.count_nonzero(~xp.isfinite(values)))
+    if array.dtype.kind == "f" and not xp.isfinite(array).all():
+        bad = int(xp.count_nonzero(~xp.isfinite(array)))
         raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
-    if values.ndim == 3:
-        values = sum(np.float32(share) * values[..., k] for k, share in enumerate(LUMA_REC601))
-    return xp.ascontiguousarray(values)
+    # A channel at a time: views of many pixels would else need the memory of three.
+    if array.ndim == 2:
+        luma = array.astype(np.float32) * np.float32(scale)
+    else:
+        luma = xp.zeros(array.shape[:2], np.float32)
+        for k, share in enumerate(LUMA_REC601):
+            luma += np.float32(share) * (array[..., k].astype(np.float32) * np.float32(scale))
+    if array.dtype.itemsize > 4 and not xp.isfinite(luma).all():
+        raise InputError(f"{name}: some pixel values are too large for float32; scale the image to 0 .. 1.")
+    return xp.ascontiguousarray(luma)
 
 
 def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str], reference_name: str) -> Image:

@@ -21,7 +21,7 @@ SIGMA_C = 2.0 / 3.0  # of the local variance of w
 IRLS_FLOOR = np.float32(1e-7)  # keeps both L1 norms differentiable at 0
 TRUNCATE = 4.0  # Gaussians are cut at so many sigma
 MEDIAN_SIZE = 5
-CONFIDENCE_SIGMA = 2.0  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
+CONFIDENCE_SIGMA = 2.5  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
 SECTORS = 8
 
 # In float32 so that compiled float32 code stays in float32; float64 code loses nothing, they are exact.
@@ -125,9 +125,17 @@ def information(g, N2):
     return g * g / N2
 
 
-def deviation(total_information, prior):
-    """Predicted standard deviation of the disparity; `prior` is the deviation where the data says nothing."""
+def data_deviation(total_information, prior):
+    """What the data term leaves uncertain, a standard deviation; `prior` is that where the data says nothing."""
     return ONE / np.sqrt(total_information + ONE / (prior * prior))
+
+
+def deviation(data, variance):
+    """Predicted standard deviation of the disparity, from that of the data term and from var_{sigma_c}(w).
+
+    As in the paper's bound on the error of w: beside a jump of w, a pixel may belong to the other side.
+    """
+    return np.sqrt(data * data + variance)
 
 
 def prior_deviation(lowest: float, highest: float) -> float:

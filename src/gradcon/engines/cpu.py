@@ -103,10 +103,14 @@ class CpuEngine(OnHost):
     def deviation(self, w: Field, stage: Stage) -> Field:
         """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         _, _, precision = self._weighted(w, self.warp(w, stage), stage, Weighting(), True)
-        single = model.deviation(precision, np.float32(model.prior_deviation(w.min(), w.max())))
-        smooth = np.empty_like(single)
-        self._deal(filters.blur, single, one_sided(model.gaussian(model.CONFIDENCE_SIGMA)), smooth)
-        return smooth
+        data = model.data_deviation(precision, np.float32(model.prior_deviation(w.min(), w.max())))
+        variance = self._buffer("variance", self.shape)  # of this w: the weights needed it
+        parts = []
+        for image, s in ((data, model.CONFIDENCE_SIGMA), (variance, model.sigma(0))):
+            parts.append(np.empty_like(image))
+            self._deal(filters.blur, image, one_sided(model.gaussian(s)), parts[-1])
+        deviation: Field = model.deviation(*parts)
+        return deviation
 
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return self.warp(w, stage)

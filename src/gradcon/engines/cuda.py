@@ -38,6 +38,7 @@ PITCH = 32  # pixels; rows are filled up to a multiple of it
 FILTER_THREADS = 256
 BLOCK = (32, 8)  # of the kernels that work pixel by pixel
 MEASURE_THREADS = 256
+VARIANCE_MARGIN = len(model.gaussian(model.SIGMA_C)) - 1  # of w around a block, both sides together
 
 
 class CudaEngine:
@@ -141,13 +142,13 @@ class CudaEngine:
         """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         _, _, precision = self._data_term(w, self.warp(w, stage), stage, Weighting(), True)
         found = self._measure(w, w)
-        single, smooth = self._buffer("deviations", self.plane), self.device.empty(self.plane)
-        self._pixels("deviations", [precision, np.float32(model.prior_deviation(found["low"], found["high"])), single])
-        gaussian = self._filter(model.CONFIDENCE_SIGMA)
-        table = np.zeros(1, SCALE)
-        fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
-        self._tiles("blur", [single, self.device.put(table)], self._tiling(gaussian), 1, 1)
-        return smooth
+        prior = np.float32(model.prior_deviation(found["low"], found["high"]))
+        rough = [self._buffer(name, self.plane) for name in ("data_deviation", "variance")]
+        patch = 4 * (BLOCK[0] + VARIANCE_MARGIN) * (BLOCK[1] + VARIANCE_MARGIN)
+        self._pixels("uncertainties", [precision, prior, w, self.variance_taps, *rough], shared=patch)
+        smooth = [self._blurred(rough[0], model.CONFIDENCE_SIGMA), self._blurred(rough[1], model.sigma(0))]
+        self._pixels("deviations", [*smooth, smooth[0]])
+        return smooth[0]
 
     def wait(self) -> None:
         """Until the device has done all that it was told."""
@@ -248,6 +249,13 @@ class CudaEngine:
             self._tiles("reference_fields", [self.reference, self.device.put(table)], self._tiling(gaussian), 1, 1)
         return self._references[q]
 
+    def _blurred(self, image: Any, s: float) -> Any:
+        """A plane smoothed with standard deviation `s`."""
+        gaussian, table, smooth = self._filter(s), np.zeros(1, SCALE), self.device.empty(self.plane)
+        fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
+        self._tiles("blur", [image, self.device.put(table)], self._tiling(gaussian), 1, 1)
+        return smooth
+
     def _tiling(self, gaussian: Filter) -> Tiling:
         return tiling(gaussian.steps, 3, self.device.shared_limit)
 
@@ -269,7 +277,7 @@ class CudaEngine:
 
     def _weigh(self, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
         """Launch `weigh`, in blocks whose noise powers, one a pixel and view of a group, fit into shared memory."""
-        height, margin = BLOCK[1], len(model.gaussian(model.SIGMA_C)) - 1
+        height, margin = BLOCK[1], VARIANCE_MARGIN
 
         def shared() -> int:
             return 4 * ((BLOCK[0] + margin) * (height + margin) + group * BLOCK[0] * height)

@@ -111,28 +111,35 @@ KERNEL void residual(int T, const Scale *finest, float epsilon, float *g2, int h
     if (x < width && y < height) residual_pixel(T, *finest, epsilon, pixel, (long long)height * pitch, g2);
 }
 
-// Blocks are 32 pixels wide.  Shared memory: w with the margin that the local variance needs, and N^2 of a group of views.
+// The local variance at this thread's pixel (x, y), from w with a margin that the block, 32 pixels wide, puts into shared
+// memory: `patch_size` floats at `patch`.  For all threads of a block to call.
+DEVICE int patch_size() { return (32 + 2 * VARIANCE_RADIUS) * ((int)blockDim.y + 2 * VARIANCE_RADIUS); }
+
+DEVICE float variance_here(const float *w, const float *taps, int x, int y, Image image, float *patch) {
+    const int across = 32 + 2 * VARIANCE_RADIUS;
+    const int left = x - (int)threadIdx.x - VARIANCE_RADIUS, top = y - (int)threadIdx.y - VARIANCE_RADIUS;
+    for (int i = threadIdx.y * 32 + threadIdx.x; i < patch_size(); i += 32 * (int)blockDim.y) {
+        int row = i / across, source_x = left + i - row * across;
+        patch[i] = w[(long long)clamp(top + row, image.height) * image.pitch + clamp(source_x, image.width)];
+    }
+    __syncthreads();
+    return local_variance(
+        patch + (threadIdx.y + VARIANCE_RADIUS) * across + threadIdx.x + VARIANCE_RADIUS, across, taps);
+}
+
+// Shared memory: the patch of w, and N^2 of a group of views.
 KERNEL void weigh(
     const float *w, const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
     const float *variance_taps, int reweight, int first_row, int end_row, float *diagonal, float *rhs, float *precision,
     int height, int width, int pitch
 ) {
-    SHARED(float, around);
-    const int across = 32 + 2 * VARIANCE_RADIUS, down = (int)blockDim.y + 2 * VARIANCE_RADIUS;
-    const int thread = threadIdx.y * 32 + threadIdx.x, threads = 32 * (int)blockDim.y;
+    SHARED(float, patch);
     THIS_PIXEL(first_row)
-    for (int i = thread; i < across * down; i += threads) {
-        int row = i / across, source_x = x - (int)threadIdx.x + i - row * across - VARIANCE_RADIUS;
-        int source_y = y - (int)threadIdx.y + row - VARIANCE_RADIUS;
-        around[i] = w[(long long)clamp(source_y, height) * pitch + clamp(source_x, width)];
-    }
-    __syncthreads();
+    float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
     if (x >= width || y >= end_row) return;
-    float variance = local_variance(
-        around + (threadIdx.y + VARIANCE_RADIUS) * across + threadIdx.x + VARIANCE_RADIUS, across, variance_taps);
-    float *N2 = around + across * down + thread;
+    float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
     System sums = weighted_pixel(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, reweight,
-                                 {height, width, pitch}, N2, threads);
+                                 {height, width, pitch}, N2, 32 * (int)blockDim.y);
     diagonal[pixel] = sums.diagonal;
     rhs[pixel] = sums.rhs;
     precision[pixel] = sums.precision;
@@ -149,9 +156,24 @@ KERNEL void sum_unweighted(
     rhs[pixel] = sums.rhs;
 }
 
-KERNEL void deviations(const float *precision, float prior, float *out, int height, int width, int pitch) {
+// The two parts of the predicted deviation, to be smoothed; shared memory: the patch of w.
+KERNEL void uncertainties(
+    const float *precision, float prior, const float *w, const float *variance_taps, float *data, float *variances,
+    int height, int width, int pitch
+) {
+    SHARED(float, patch);
     THIS_PIXEL(0)
-    if (x < width && y < height) out[pixel] = deviation(precision[pixel], prior);
+    float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
+    if (x >= width || y >= height) return;
+    data[pixel] = data_deviation(precision[pixel], prior);
+    variances[pixel] = variance;
+}
+
+KERNEL void deviations(
+    const float *data, const float *variances, float *out, int height, int width, int pitch
+) {
+    THIS_PIXEL(0)
+    if (x < width && y < height) out[pixel] = deviation(data[pixel], variances[pixel]);
 }
 
 // filtered = median(w + limited dw); counts[1] += the pixels that met the limit.  Blocks of 32 x 8.

@@ -171,7 +171,11 @@ DEVICE float smoothness_reweight(float wx, float wy) { return 0.5f * inverse_roo
 
 DEVICE float link(float phi_i, float phi_j) { return 0.5f * (phi_i + phi_j); }
 
-DEVICE float deviation(float information, float prior) { return inverse_root(information + 1.0f / (prior * prior)); }
+DEVICE float data_deviation(float information, float prior) {
+    return inverse_root(information + 1.0f / (prior * prior));
+}
+
+DEVICE float deviation(float data, float variance) { return sqrtf(data * data + variance); }
 
 // var(w) around a pixel in rows of `stride`, of the differences to it: a difference of large squares would leave nothing
 // in float32.

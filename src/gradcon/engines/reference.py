@@ -80,7 +80,7 @@ class ReferenceEngine(OnHost):
         fields = {(t, q): by_view[t][q] for t, q in pairs}
         finest = {t: by_view[t][0] for t in stage.views}
 
-        variance = model.local_variance(blur(w * w, model.SIGMA_C), blur(w, model.SIGMA_C))
+        variance = local_variance(w)
         sum_dI2 = sum(dI**2 for dI, _, _ in fields.values())
         sum_g2 = sum(g**2 for _, g, _ in fields.values())
         dw_tilde = model.residual_disparity(
@@ -160,7 +160,8 @@ class ReferenceEngine(OnHost):
         """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
-        return blur(model.deviation(total, model.prior_deviation(w.min(), w.max())), model.CONFIDENCE_SIGMA)
+        data = model.data_deviation(total, model.prior_deviation(w.min(), w.max()))
+        return model.deviation(blur(data, model.CONFIDENCE_SIGMA), smooth(local_variance(w), 0))
 
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])
@@ -181,6 +182,12 @@ def blur(image: Field, s: float) -> Field:
     taps = model.gaussian(s)
     rows = ndimage.correlate1d(image, taps, axis=0, mode="nearest")
     return ndimage.correlate1d(rows, taps, axis=1, mode="nearest")
+
+
+def local_variance(w: Field) -> Field:
+    """var_{sigma_c}(w)."""
+    variance: Field = model.local_variance(blur(w * w, model.SIGMA_C), blur(w, model.SIGMA_C))
+    return variance
 
 
 def derivative(image: Field, q: int, axis: int) -> Field:
