@@ -301,7 +301,7 @@ def test_bad_evaluations(scene: Path, copy: Path, tmp_path: Path, capsys: pytest
     (copy / "gt_disp_lowres.pfm").unlink()
     assert "3 x 3" in refused(capsys, "evaluate", tmp_path / "small.pfm", scene)
     assert "huge.pfm: is truncated" in refused(capsys, "evaluate", tmp_path / "huge.pfm", scene)
-    assert "disparity.pfm: there is no such file" in refused(capsys, "evaluate", tmp_path, scene)
+    assert "holds no result.json; give a folder" in refused(capsys, "evaluate", tmp_path, scene)
     assert "holds no ground truth" in refused(capsys, "evaluate", tmp_path / "small.pfm", copy)
     assert "nowhere: there is no such folder" in refused(
         capsys, "evaluate", tmp_path / "small.pfm", tmp_path / "nowhere"

@@ -7,7 +7,7 @@ on a scene and 2 % in the mean.
 import numpy as np
 import pytest
 
-from gradcon import Options, estimate, open_scene
+from gradcon import Options, estimate, evaluate_confidence, open_scene
 
 pytestmark = pytest.mark.data
 
@@ -18,14 +18,26 @@ GCM_40_SOLVES = {
 CONES_SIZE = (375, 450)
 
 
-def test_hci_accuracy_after_40_solves(data_folder):
-    measured = {}
+@pytest.fixture(scope="module")
+def hci(data_folder):
+    """Results of all HCI scenes after 40 solves."""
+    return {name: estimate(open_scene(data_folder / "hci" / name), Options(solves=40)) for name in GCM_40_SOLVES}
+
+
+def test_hci_accuracy_after_40_solves(hci):
+    measured = {name: result.metrics["rmse"] for name, result in hci.items()}
     for name, expected in GCM_40_SOLVES.items():
-        result = estimate(open_scene(data_folder / "hci" / name), Options(solves=40))
-        measured[name] = result.metrics["rmse"]
         assert measured[name] <= 1.03 * expected, f"{name}: {measured[name]:.4f} instead of {expected}"
-        assert result.warnings == [], name
+        assert hci[name].warnings == [], name
     assert np.mean(list(measured.values())) <= 1.02 * 0.235
+
+
+def test_the_confidence_means_what_it_says(hci):
+    found = [evaluate_confidence(r.disparity, r.confidence, r.scene.ground_truth) for r in hci.values()]
+    mean = {key: np.mean([one[key] for one in found]) for key in ("reduction_20", "median_predicted", "median_error")}
+    assert mean["reduction_20"] >= 45
+    assert 1 / 1.5 <= mean["median_predicted"] / mean["median_error"] <= 1.5
+    assert min(one["reduction_20"] for one in found) > 10
 
 
 def test_the_order_of_the_methods_is_the_papers(data_folder):

@@ -7,6 +7,7 @@
 """
 
 from gradcon.calibration import Calibration
+from gradcon.confidence import evaluate_confidence
 from gradcon.errors import DeviceError, InputError
 from gradcon.estimate import Options, estimate, estimate_many
 from gradcon.io import open_frames, open_scene
@@ -26,6 +27,7 @@ __all__ = [
     "estimate",
     "estimate_many",
     "evaluate",
+    "evaluate_confidence",
     "open_frames",
     "open_scene",
 ]

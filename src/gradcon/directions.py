@@ -15,14 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradcon import engines, geometry, schedules
 from gradcon.arrays import to_host
 from gradcon.options import Options
 from gradcon.scene import Scene
+from gradcon.shrink import shrink_factor, shrunk
 
-SMALL = 112  # pixels: the longer side of the small copy
 QUICK_SOLVES = 5
 CLEARLY = 0.75  # the reversed axis leaves less than this share of the error
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
@@ -52,27 +51,10 @@ def check_directions(scene: Scene, machine: engines.Engine, w: Any) -> list[str]
 def _axis_reversed(scene: Scene, machine: engines.Engine) -> bool:
     B = scene.baselines
     across = np.abs(B).max(axis=0) > 1e-6 * np.abs(B).max()
-    if not across.all() or min(scene.shape) < max(16, _factor(scene)):
+    if not across.all() or min(scene.shape) < max(16, shrink_factor(scene)):
         return False
-    small = _small(scene)
+    small = shrunk(scene)
     return _quick_error(small.flipped(y=True), machine) < CLEARLY * _quick_error(small, machine)
-
-
-def _factor(scene: Scene) -> int:
-    """How many pixels become one in the small copy, along each axis."""
-    return max(1, -(-max(scene.shape) // SMALL))
-
-
-def _small(scene: Scene) -> Scene:
-    """The scene at a size where a few solves take no time; its disparities shrink with it."""
-    k = _factor(scene)
-    height, width = (n // k * k for n in scene.shape)
-
-    def shrink(images: Any) -> NDArray[np.float32]:
-        rows = images[..., :height, :width].reshape(*images.shape[:-2], height // k, k, width).mean(axis=-2)
-        return to_host(rows.reshape(*rows.shape[:-1], width // k, k).mean(axis=-1))
-
-    return Scene(shrink(scene.reference), shrink(scene.targets), scene.baselines, name=scene.name)
 
 
 def _quick_error(scene: Scene, machine: engines.Engine) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from gradcon.depth import calibration_of, depth_remarks, depth_summary
 from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, RESULT_FILES, Result
 
-__all__ = ["RESULT_FILES", "describe", "metrics_table", "warn"]
+__all__ = ["RESULT_FILES", "confidence_table", "describe", "metrics_table", "warn"]
 
 
 def warn(result: Result) -> None:
@@ -65,4 +66,15 @@ def metrics_table(metrics: dict[str, float]) -> str:
     rows += [("MSE x 100", metrics["mse_100"], "squared pixels x 100")]
     rows += [(f"BadPix {bad}", metrics[f"badpix_{round(100 * bad):03d}"], "% of pixels") for bad in BADPIX]
     rows += [("Q25", metrics["q25"], "pixels x 100, 25th percentile of the error")]
+    return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)
+
+
+def confidence_table(found: dict[str, Any]) -> str:
+    """What `evaluate_confidence` found, for people."""
+    rows = [
+        ("a fifth dropped lowers RMSE by", found["reduction_20"], f"% (at best {found['reduction_20_oracle']:.1f} %)"),
+        ("median predicted deviation", found["median_predicted"], DISPARITY_UNIT),
+        ("median error", found["median_error"], f"{DISPARITY_UNIT}; the ratio is {found['ratio']:.2f}"),
+    ]
+    rows += [(f"errors within {k} deviation{'s' * (k != '1')}", share, "%") for k, share in found["within"].items()]
     return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)

@@ -25,6 +25,17 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
         (MSE x 100), `badpix_007`, `badpix_003`, `badpix_001` (share of pixels in percent whose error passes 0.07,
         0.03, 0.01) and `q25` (the 25th percentile of the error, x 100).
     """
+    error, known = compared(disparity, ground_truth)
+    inner = np.zeros_like(known)
+    inner[border : error.shape[0] - border, border : error.shape[1] - border] = True
+    inner &= known
+    if not inner.any():  # too small an image for the benchmark's border
+        inner = known
+    return {"rmse": _rmse(error[known]), **_benchmark(error[inner])}
+
+
+def compared(disparity: ArrayLike, ground_truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """|disparity - truth|, infinite where the estimate is not finite, and where the truth is known."""
     estimate, truth = (to_host(array).astype(np.float64) for array in (disparity, ground_truth))
     if estimate.shape != truth.shape:
         raise InputError(
@@ -34,13 +45,7 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     known = np.isfinite(truth)
     if not known.any():
         raise InputError("the ground truth knows no pixel; there is nothing to compare with.")
-    error = np.where(np.isfinite(estimate), np.abs(estimate - np.where(known, truth, 0)), np.inf)
-    inner = np.zeros_like(known)
-    inner[border : error.shape[0] - border, border : error.shape[1] - border] = True
-    inner &= known
-    if not inner.any():  # too small an image for the benchmark's border
-        inner = known
-    return {"rmse": _rmse(error[known]), **_benchmark(error[inner])}
+    return np.where(np.isfinite(estimate), np.abs(estimate - np.where(known, truth, 0)), np.inf), known
 
 
 def _benchmark(error: NDArray[np.float64]) -> dict[str, float]:

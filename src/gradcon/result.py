@@ -17,6 +17,7 @@ from gradcon.scene import Scene
 DISPARITY_UNIT = "pixels per unit baseline"
 DISPARITY_SIGN = "positive is nearer"
 SUMMARY = "result.json"
+CONFIDENCE_PICTURE = "confidence.png"  # of `gradcon evaluate --confidence`
 RESULT_FILES = (  # all that a result may leave in its folder
     "disparity.pfm",
     "disparity.png",
@@ -24,6 +25,7 @@ RESULT_FILES = (  # all that a result may leave in its folder
     "depth.pfm",
     "depth.png",
     "points.ply",
+    CONFIDENCE_PICTURE,
     SUMMARY,
 )
 

@@ -17,9 +17,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-SceneArgument = Annotated[Path, typer.Argument(help="Folder of the views, or a rig.toml.")]
-Reference = Annotated[str | None, typer.Option(metavar="FILE", help="File name of the reference view.")]
-SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: what ground-truth grey values are divided by.")]
+SceneArgument = Annotated[Path, typer.Argument(help="Folder or file of the views; `gradcon info` says what it is.")]
 
 
 @app.callback(invoke_without_command=True)

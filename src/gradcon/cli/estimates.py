@@ -8,14 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from gradcon import Result, Scene, engines, estimate, evaluate, open_frames, open_scene
+from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames, open_scene
 from gradcon.cli import videos
-from gradcon.cli.app import Json, Out, Reference, SceneArgument, SizeFactor, app, as_json, refuse_unwritable
+from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, Views, hints
 from gradcon.depth import calibration_of
 from gradcon.errors import InputError
-from gradcon.messages import describe, metrics_table, warn
+from gradcon.messages import confidence_table, describe, metrics_table, warn
 from gradcon.options import Options
 from gradcon.points import KEEP, check_keep
+from gradcon.result import CONFIDENCE_PICTURE
 
 
 @app.command("estimate")
@@ -28,13 +30,16 @@ def _estimate(
     epsilon: Annotated[float, typer.Option(help="Noise of the images, whose range is 0 to 1.")] = Options.epsilon,
     scales: Annotated[int | None, typer.Option(help="Number of scales; by default the method's own.")] = None,
     solves: Annotated[int, typer.Option(help="At most so many solves.")] = Options.solves,
-    views: Annotated[str, typer.Option(help="Which views to use: cross, star, all, or the N nearest.")] = "all",
+    views: Views = "all",
     engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
-    pattern: Annotated[str | None, typer.Option(help='File names of the views: "x_{row}_{col}.png".')] = None,
     reference: Reference = None,
+    pattern: Pattern = None,
     size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
     flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
-    initial: Annotated[str | None, typer.Option(metavar="PFM|NUMBER", help="Disparity to start from.")] = None,
+    initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
     depth: Annotated[bool, typer.Option("--depth", help="Refuse a scene whose depth cannot be known.")] = False,
     points: Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")] = False,
@@ -55,7 +60,8 @@ def _estimate(
     share = check_keep(KEEP if keep is None else keep)
     start = _initial(initial)
     refuse_unwritable(out)
-    found = open_frames(scene, views=views, reference=reference, pattern=pattern, size_factor=size_factor)
+    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
+    found = open_frames(scene, views=views, **told)
     chosen = videos.choose_frames(frames, found, scene)
 
     def prepare(opened: Scene) -> Scene:
@@ -83,21 +89,49 @@ def _estimate(
 
 @app.command("evaluate")
 def _evaluate(
-    disparity: Annotated[Path, typer.Argument(help="A PFM, or a folder that `gradcon estimate` wrote.")],
+    disparity: Annotated[Path, typer.Argument(help="A map of disparity, or a folder that `gradcon estimate` wrote.")],
     scene: SceneArgument,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Whether the confidence means what it says.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Plots of the confidence [DISPARITY/confidence.png].")
+    ] = None,
     reference: Reference = None,
+    pattern: Pattern = None,
     size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
     json: Json = False,
 ) -> None:
-    """Compare a disparity map with a scene's ground truth."""
-    from gradcon.io.pfm import read_pfm
+    """Compare a disparity map with a scene's ground truth.
 
-    estimated = read_pfm(disparity / "disparity.pfm" if disparity.is_dir() else disparity)
-    opened = open_scene(scene, views=2, reference=reference, size_factor=size_factor)  # the truth needs no more views
+    With --confidence, also its predicted standard deviation with the true error: how RMSE falls as the least confident
+    pixels are dropped, and how large the errors are where they are predicted to be so large.
+    """
+    from gradcon.confidence import confidence_picture
+    from gradcon.io.files import write_file
+    from gradcon.io.maps import read_map
+
+    if picture is not None and not confidence:
+        raise InputError("picture: is of the confidence; add --confidence.")
+    estimated = _disparity(disparity)
+    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
+    opened = open_scene(scene, views=2, **told)  # the truth needs no more views
     if opened.ground_truth is None:
         raise InputError(f"{scene}: holds no ground truth to compare with; give a scene that does.")
-    metrics = evaluate(estimated, opened.ground_truth)
-    print(as_json({"scene": opened.name, "metrics": metrics}) if json else metrics_table(metrics))
+    found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated, opened.ground_truth)}
+    text = metrics_table(found["metrics"])
+    if confidence:
+        if not (disparity.is_dir() or disparity.suffix.lower() == ".npz"):
+            raise InputError(f"{disparity}: is one map; --confidence takes a result, which holds the confidence too.")
+        deviation = read_map(disparity, "confidence").values
+        found["confidence"] = evaluate_confidence(estimated, deviation, opened.ground_truth)
+        target = picture or (disparity if disparity.is_dir() else disparity.parent) / CONFIDENCE_PICTURE
+        write_file(target, confidence_picture(found["confidence"], opened.name))
+        text += f"\n\n{confidence_table(found['confidence'])}\n{'plots':30} {target}"
+    print(as_json(found) if json else text)
 
 
 @app.command("demo")
@@ -116,12 +150,18 @@ def _demo(out: Out = Path("demo")) -> None:
 
 
 def _initial(text: str | None) -> Any:
-    """A number, or the map in a PFM."""
-    from gradcon.io.pfm import read_pfm
-
+    """A number, or a map of disparity."""
     if text is None:
         return None
     try:
         return float(text)
     except ValueError:
-        return read_pfm(text)
+        return _disparity(Path(text))
+
+
+def _disparity(path: Path) -> Any:
+    """The disparity of a result or of a map in a file, which may not say what it is."""
+    from gradcon.io.maps import choose, read_maps
+
+    maps = read_maps(path)
+    return choose(maps, path, "disparity" if maps[0].quantity is not None else None)[0].values

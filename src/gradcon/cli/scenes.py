@@ -1,14 +1,58 @@
-"""`gradcon synth`: scenes themselves."""
+"""`gradcon info` and `synth`: scenes themselves."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gradcon.cli.app import app, refuse_unwritable
+from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, hints
 from gradcon.errors import InputError
+
+
+@app.command("info")
+def _info(
+    scene: SceneArgument,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the contact sheet goes [NAME-views.png].")
+    ] = None,
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Make no contact sheet.")] = False,
+    reference: Reference = None,
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
+    json: Json = False,
+) -> None:
+    """Say what a scene is taken for, and why.
+
+    Also its views, baselines, units, range of disparities, and with which options to estimate it; and make a contact
+    sheet, a picture of all its views where their cameras stand.
+    """
+    from gradcon.contact_sheet import contact_sheet
+    from gradcon.info import describe_scene, info_table
+    from gradcon.io import open_frames
+    from gradcon.io.files import write_file
+
+    found = open_frames(scene, **hints(reference, pattern, size_factor, grid, micro_images, neighbours))
+    described = describe_scene(found)
+    if not no_picture:
+        target = picture or Path(f"{_file_name(described['name'])}-views.png")
+        try:
+            write_file(target, contact_sheet(found.listing))
+            described["contact_sheet"] = str(target)
+        except InputError as error:
+            if picture is not None or not str(error).startswith(str(target)):
+                raise
+            print(f"no contact sheet: {error}", file=sys.stderr)  # the folder is not the user's to write into
+    text = info_table(described, scene)
+    if "contact_sheet" in described:
+        text += f"\n{'picture':11} {described['contact_sheet']}: all views, the reference framed"
+    print(as_json(described) if json else text)
 
 
 @app.command("synth")
@@ -38,6 +82,11 @@ def _synth(
     refuse_unwritable(out)
     folder = synth.write(name, out, _size(size), views=views, seed=seed)
     print(f"{name}: wrote {len(list(folder.glob('*.png')))} views of {size} x {size}, with ground truth, to {folder}")
+
+
+def _file_name(name: str) -> str:
+    """A scene's name without what cannot be in the name of a file."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".") or "scene"
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -74,7 +74,7 @@ def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
             f"{listing.source}: states images of {listing.size[0]} x {listing.size[1]} pixels, but "
             f"{reference.name} is {width} x {height}; correct one of them."
         )
-    baselines = _baselines(others, reference, (height, width))
+    baselines = baselines_of(others, reference, (height, width))
     chosen = choose_views(baselines, which)
     targets = [others[k] for k in chosen]
     truth = listing.ground_truth() if listing.ground_truth is not None else None
@@ -145,7 +145,8 @@ def files_in(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: cannot be listed ({error.strerror}); check the path and permissions.") from None
 
 
-def _baselines(others: list[View], reference: View, shape: tuple[int, int]) -> geometry.Floats:
+def baselines_of(others: list[View], reference: View, shape: tuple[int, int]) -> geometry.Floats:
+    """(B_x, B_y) of views relative to the reference, images being (height, width) pixels."""
     if not isinstance(reference.stands, geometry.Camera):
         return np.array([view.stands for view in others]) - np.array(reference.stands)
     pairs = [view.stands.relative_to(reference.stands) for view in others if isinstance(view.stands, geometry.Camera)]

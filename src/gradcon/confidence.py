@@ -1,0 +1,120 @@
+"""Does the confidence mean what it says?  The predicted standard deviation against the true error.
+
+*Sparsification*: drop the least confident pixels, share by share, and see how the RMSE of the rest falls; no order of
+dropping does better than the oracle's, which drops by the true error.  *Calibration*: pixels of like prediction, group
+by group, and how large their errors really are.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.arrays import to_host
+from gradcon.errors import InputError
+from gradcon.metrics import compared
+
+DROPPED = tuple(range(0, 100, 5))  # percent
+GROUPS = 20  # of like prediction, each of as many pixels
+DROP_OF_INTEREST = 20  # percent: what is said in one number
+
+
+def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_truth: ArrayLike) -> dict[str, Any]:
+    """Compare a predicted standard deviation with the true error, over all pixels whose truth is known.
+
+    Parameters
+    ----------
+    disparity, confidence, ground_truth : (height, width) arrays
+        Pixels per unit baseline; `confidence` is the predicted standard deviation of `disparity`.
+
+    Returns
+    -------
+    dict
+        `dropped` (percent of the pixels), `rmse` and `rmse_oracle` after dropping so many of the least confident, or
+        of the most wrong; `reduction_20` and `reduction_20_oracle`, by how many percent dropping a fifth lowers the
+        RMSE; `median_predicted`, `median_error` and their `ratio`; `within`, the percentage of pixels whose error is
+        within 1, 2 and 3 predicted deviations; `groups`, pixels of like prediction with their number, median
+        prediction, median error and RMS error.
+    """
+    error, known = compared(disparity, ground_truth)
+    predicted = to_host(confidence).astype(np.float64)
+    if predicted.shape != error.shape:
+        raise InputError(f"the confidence is {predicted.shape} but the disparity is {error.shape}; use one result's.")
+    error, predicted = error[known], predicted[known]
+    if not (np.isfinite(predicted).all() and (predicted >= 0).all()):
+        raise InputError("the confidence holds values that are no standard deviations (negative, NaN or infinite).")
+    order = np.argsort(predicted, kind="stable")
+    rmse, oracle = _rmse_of_first(error[order]), _rmse_of_first(np.sort(error))
+    drop = DROPPED.index(DROP_OF_INTEREST)
+    median_predicted, median_error = float(np.median(predicted)), float(np.median(error))
+    return {
+        "pixels": int(error.size),
+        "dropped": list(DROPPED),
+        "rmse": rmse,
+        "rmse_oracle": oracle,
+        "reduction_20": _reduction(rmse, drop),
+        "reduction_20_oracle": _reduction(oracle, drop),
+        "median_predicted": median_predicted,
+        "median_error": median_error,
+        "ratio": median_predicted / median_error if median_error > 0 else np.inf,
+        "within": {str(k): 100.0 * float(np.mean(error <= k * predicted)) for k in (1, 2, 3)},
+        "groups": [_group(error[k], predicted[k]) for k in np.array_split(order, min(GROUPS, error.size))],
+    }
+
+
+def _rmse_of_first(error: NDArray[np.float64]) -> list[float]:
+    """RMSE of what is left of sorted errors after dropping each of DROPPED from the end; at least one pixel is."""
+    mean = np.cumsum(error**2) / np.arange(1, error.size + 1)
+    left = [max(1, round(error.size * (100 - share) / 100)) for share in DROPPED]
+    return [float(np.sqrt(mean[count - 1])) for count in left]
+
+
+def _reduction(rmse: list[float], drop: int) -> float:
+    return 100.0 * (1 - rmse[drop] / rmse[0]) if rmse[0] > 0 else 0.0
+
+
+def _group(error: NDArray[np.float64], predicted: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        "pixels": error.size,
+        "predicted": float(np.median(predicted)),
+        "error_median": float(np.median(error)),
+        "error_rms": float(np.sqrt(np.mean(error**2))),
+    }
+
+
+def confidence_picture(found: dict[str, Any], title: str) -> bytes:
+    """A PNG of both plots: sparsification on the left, calibration on the right."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
+
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    left.plot(found["dropped"], found["rmse"], marker="o", label="by confidence")
+    left.plot(found["dropped"], found["rmse_oracle"], linestyle="--", color="0.4", label="by the true error (the best)")
+    left.set(xlabel="pixels dropped (%)", ylabel="RMSE of the rest (pixels)", ylim=(0, None))
+    left.set_title(f"Sparsification: a fifth dropped lowers RMSE by {found['reduction_20']:.0f} %")
+    left.legend()
+
+    predicted = [group["predicted"] for group in found["groups"]]
+    right.plot(predicted, [group["error_median"] for group in found["groups"]], marker="o", label="median error")
+    right.plot(predicted, [group["error_rms"] for group in found["groups"]], marker="s", label="RMS error")
+    ends = min(predicted), max(predicted)
+    right.plot(ends, ends, color="0.4", linestyle="--", label="RMS error if all were as predicted")
+    right.plot(ends, [0.6745 * end for end in ends], color="0.4", linestyle=":", label="median error, if so and normal")
+    if min(ends) > 0:
+        right.set(xscale="log", yscale="log")
+        right.xaxis.set_minor_formatter(NullFormatter())
+    right.set(xlabel="predicted standard deviation (pixels)", ylabel="error (pixels)")
+    right.set_title(f"Calibration: {found['within']['1']:.0f} % of errors within one deviation")
+    right.legend(fontsize="small")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    figure.suptitle(title, parse_math=False)
+    buffer = io.BytesIO()
+    canvas.print_png(buffer, metadata={"Software": "gradcon"})
+    return buffer.getvalue()

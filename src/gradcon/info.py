@@ -1,0 +1,152 @@
+"""What a path holds, before anything is estimated: how it was recognised, its views, units and disparities."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcon import geometry
+from gradcon.io import Frames
+from gradcon.io.listing import baselines_of, load
+from gradcon.options import Options
+from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT
+from gradcon.scene import Scene
+from gradcon.shrink import shrunk
+
+CAMERAS = "calibrated cameras"  # a layout
+QUICK_VIEWS = 5  # the nearest, for a quick look at the disparities
+QUICK_SOLVES, QUICK_SCALES = 8, 4
+SCALES_BY_DEFAULT, MOST_SCALES = 3, 6
+
+
+def describe_scene(frames: Frames) -> dict[str, Any]:
+    """All that `gradcon info` says, in plain types."""
+    listing = frames.listing
+    others = [view for view in listing.views if view is not listing.reference]
+    scene = load(listing, min(QUICK_VIEWS, 1 + len(others)))
+    baselines = baselines_of(others, listing.reference, scene.shape)
+    if isinstance(listing.reference.stands, geometry.Camera):
+        baselines = baselines / geometry.shortest(list(baselines))  # the scene's unit
+    lengths = np.hypot(*baselines.T)
+    calibration = scene.calibration
+    found = {
+        "recognised": listing.recognised,
+        "name": scene.name,
+        "reference": listing.reference.name,
+        "views": 1 + len(others),
+        "width": scene.shape[1],
+        "height": scene.shape[0],
+        "frames": listing.frames,
+        "layout": _layout(listing.reference.stands, baselines),
+        "baselines": [
+            {"view": view.name, "x": float(x), "y": float(y)} for view, (x, y) in zip(others, baselines, strict=True)
+        ],
+        "nearest": {"view": others[int(lengths.argmin())].name, "baseline": float(lengths.min())},
+        "farthest": {"view": others[int(lengths.argmax())].name, "baseline": float(lengths.max())},
+        "unit": DISPARITY_UNIT,
+        "sign": DISPARITY_SIGN,
+        "calibration": calibration.summary() if calibration is not None else None,
+        "disparity_range": _disparity_range(scene),
+        "ground_truth": scene.ground_truth is not None,
+        "metadata": listing.metadata,
+    }
+    found["options"] = _options(found)
+    return found
+
+
+def _layout(stands: Any, baselines: geometry.Floats) -> str:
+    if isinstance(stands, geometry.Camera):
+        return CAMERAS
+    places = np.vstack([(0, 0), baselines])
+    columns, rows = (len(np.unique(np.round(places[:, k], 6))) for k in range(2))
+    count = len(places)
+    if rows == 1 or columns == 1:
+        return f"a {'row' if rows == 1 else 'column'} of {count}"
+    on_axes = (np.abs(baselines).min(axis=1) == 0).all()
+    grid = f"a grid of {rows} rows and {columns} columns"
+    if count == rows * columns:
+        return f"all of {grid}"
+    return f"{'the cross' if on_axes else 'some'} of {grid}"
+
+
+def _disparity_range(scene: Scene) -> dict[str, Any]:
+    """From the truth, from what the source says, or else from a quick estimate on a small copy."""
+    if scene.ground_truth is not None and np.isfinite(scene.ground_truth).any():
+        low, high = np.nanmin(scene.ground_truth), np.nanmax(scene.ground_truth)
+        return {"low": float(low), "high": float(high), "from": "the ground truth"}
+    if "disparity_range" in scene.metadata:
+        low, high = scene.metadata["disparity_range"]
+        return {"low": float(low), "high": float(high), "from": "the points that the reference sees"}
+    if {"disp_min", "disp_max"} <= scene.metadata.keys():
+        low, high = scene.metadata["disp_min"], scene.metadata["disp_max"]
+        return {"low": float(low), "high": float(high), "from": "parameters.cfg"}
+    from gradcon.minimise import minimise
+
+    quick = minimise(shrunk(scene), Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
+    low, high = np.percentile(quick.disparity(), (2, 98))
+    return {"low": float(low), "high": float(high), "from": "a quick look at a small copy, so about"}
+
+
+def _options(found: dict[str, Any]) -> list[str]:
+    """Options that `gradcon estimate` will want for disparities of this range."""
+    step, low, high = found["nearest"]["baseline"], found["disparity_range"]["low"], found["disparity_range"]["high"]
+    reach, options = max(abs(low), abs(high)), []
+    if _scales(step * reach) > MOST_SCALES and (high - low) / 2 < reach / 2:  # all is far from 0: start in the middle
+        reach, options = (high - low) / 2, ["--initial", f"{(low + high) / 2:.3g}"]
+    scales = _scales(step * reach)
+    return options + (["--scales", str(scales)] if scales > SCALES_BY_DEFAULT else [])
+
+
+def _scales(movement: float) -> int:
+    """How many scales see a movement of so many pixels between the reference and its nearest view."""
+    return 1 + math.ceil(math.log2(max(movement, 1.0)))
+
+
+def info_table(found: dict[str, Any], path: Path) -> str:
+    """What `describe_scene` found, for people."""
+    near, far, span, calibration = (found[key] for key in ("nearest", "farthest", "disparity_range", "calibration"))
+    rows = [
+        ("recognised", found["recognised"]),
+        ("views", f"{found['views']} of {found['width']} x {found['height']} pixels: {found['layout']}"),
+        ("reference", f"{found['reference']}: the disparity is of its pixels"),
+        ("baselines", f"{near['baseline']:.4g} ({near['view']}) to {far['baseline']:.4g} ({far['view']})"),
+        ("disparity", f"{span['low']:.3g} to {span['high']:.3g} (from {span['from']})"),
+        ("unit", f"{found['unit']}; {found['sign']}"),
+        ("meaning", _meaning(found)),
+        ("depth", _depth(calibration)),
+        ("truth", "ground truth is there" if found["ground_truth"] else "no ground truth"),
+        ("estimate", " ".join(["gradcon estimate", str(path), "--out out", *found["options"]])),
+    ]
+    if found["frames"] is not None:
+        rows.insert(2, ("frames", f"{found['frames']}, of a video"))
+    return "\n".join(f"{name:11} {text}" for name, text in rows)
+
+
+def _meaning(found: dict[str, Any]) -> str:
+    """Between which two images the disparity is, and in which direction."""
+    near = found["nearest"]["view"]
+    x, y = next((entry["x"], entry["y"]) for entry in found["baselines"] if entry["view"] == near)
+    about = "about " if found["layout"] == CAMERAS else ""
+    place = ", ".join(_moved(axis, step) for axis, step in (("x", x), ("y", y)))
+    turned = " after turning it as the camera is" if about else ""
+    return f"the pixel (x, y) of {found['reference']} with disparity w is seen in {near} at {about}({place}){turned}"
+
+
+def _moved(axis: str, step: float) -> str:
+    return axis if abs(step) < 1e-6 else f"{axis} {'+' if step > 0 else '-'} {abs(step):.3g} w"
+
+
+def _depth(calibration: dict[str, Any] | None) -> str:
+    if calibration is None:
+        return "not known: the cameras are not calibrated"
+    product, offset, unit = (calibration[key] for key in ("product", "offset", "unit"))
+    return (
+        f"{product:.6g} / (disparity + {offset:.6g}) {unit or '(scale not known)'}; focal length {_focal(calibration)}"
+    )
+
+
+def _focal(calibration: dict[str, Any]) -> str:
+    return f"{calibration['K'][0][0]:.6g} pixels"

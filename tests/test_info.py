@@ -1,0 +1,153 @@
+"""What `gradcon info` says of a path, and its picture of the views."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from gradcon import cli, estimate, open_frames, open_scene, synth
+from gradcon.contact_sheet import contact_sheet
+from gradcon.info import describe_scene
+from gradcon.io import png
+from gradcon.io.images import read_image
+from gradcon.options import Options
+from gradcon.shrink import shrunk
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("scenes")
+    for name in ("occlusion", "parallel", "rotated"):
+        synth.write(name, folder / name, size=(64, 96), views=9)
+    plain = folder / "plain"  # nothing but pictures
+    plain.mkdir()
+    for path in (folder / "occlusion").glob("*.png"):
+        number = int(path.stem.removeprefix("input_Cam"))
+        (plain / f"shot_{number // 9}_{number % 9}.png").write_bytes(path.read_bytes())
+    return {path.name: path for path in folder.iterdir()}
+
+
+def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert cli.main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_says_what_was_recognised_and_why(scenes: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(["info", str(scenes["occlusion"]), "--no-picture"], capsys)
+    assert "4D Light Field Benchmark: it holds views named input_Cam000.png" in text
+    assert "9 of 96 x 64 pixels: all of a grid of 3 rows and 3 columns" in text
+    assert "positive is nearer" in text
+    assert " mm; focal length" in text
+    text = run(["info", str(scenes["rotated"]), "--no-picture"], capsys)
+    assert "it holds a rig.toml" in text
+    assert "calibrated cameras" in text
+    assert " m; focal length" in text
+    text = run(["info", str(scenes["plain"]), "--no-picture"], capsys)
+    assert "all its files fit the pattern 'shot_{row}_{col}.png'" in text
+    assert "not known: the cameras are not calibrated" in text
+
+
+def test_the_meaning_it_states_is_what_the_images_show(scenes: dict[str, Path]) -> None:
+    """Disparity w is a movement by (B_x w, B_y w) in a view: warped by the truth it is the reference."""
+    found = describe_scene(open_frames(scenes["parallel"]))
+    scene = open_scene(scenes["parallel"])
+    (far,) = (entry for entry in found["baselines"] if entry["view"] == found["farthest"]["view"])
+    view = scene.targets[scene.target_names.index(far["view"])]
+    truth = scene.ground_truth
+    assert truth is not None
+    y, x = np.indices(scene.shape)
+
+    def mismatch(sign: int) -> float:
+        at = [y + sign * far["y"] * truth, x + sign * far["x"] * truth]
+        warped = ndimage.map_coordinates(view, at, order=1, mode="nearest")
+        return float(np.abs(warped - scene.reference).mean())
+
+    assert mismatch(1) < 0.6 * min(mismatch(-1), mismatch(0))
+
+
+def test_a_quick_look_finds_the_range_where_nothing_tells_it(scenes: dict[str, Path]) -> None:
+    truth = open_scene(scenes["occlusion"]).ground_truth
+    span = describe_scene(open_frames(scenes["plain"]))["disparity_range"]
+    assert "quick look" in span["from"]
+    assert truth is not None
+    assert span["low"] == pytest.approx(np.percentile(truth, 2), abs=0.3)
+    assert span["high"] == pytest.approx(np.percentile(truth, 98), abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("range_", "options"),
+    [((-1, 2), []), ((0, 4), []), ((0, 5), ["--scales", "4"]), ((2, 32), ["--scales", "6"]),
+     ((90, 110), ["--initial", "100", "--scales", "5"])],
+)  # fmt: skip
+def test_large_disparities_come_with_advice(
+    tmp_path: Path, range_: tuple[float, float], options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        (tmp_path / f"{name}.png").write_bytes(png.encode(rng.integers(0, 255, (20, 30), np.uint8)))
+    from gradcon.io.pfm import write_pfm
+
+    write_pfm(tmp_path / "truth.pfm", np.linspace(*range_, 600).reshape(20, 30))
+    views = [f'[[views]]\nimage = "{name}.png"\nbaseline = [{-k}, 0]\n' for k, name in enumerate("ab")]
+    (tmp_path / "rig.toml").write_text('reference = "a.png"\nground_truth = "truth.pfm"\n' + "".join(views))
+    found = json.loads(run(["info", str(tmp_path), "--no-picture", "--json"], capsys))
+    assert found["options"] == options
+    assert found["layout"] == "a row of 2"
+
+
+def test_the_contact_sheet_shows_every_view_where_its_camera_stands(scenes: dict[str, Path]) -> None:
+    listing = open_frames(scenes["occlusion"]).listing
+    folder = scenes["occlusion"].parent / "sheet"
+    folder.mkdir()
+    (folder / "sheet.png").write_bytes(contact_sheet(listing))
+    sheet = read_image(folder / "sheet.png").astype(int)
+    rows, columns = (np.array_split(np.arange(n), 3) for n in sheet.shape[:2])
+    red = (sheet[..., 0] > 180) & (sheet[..., 1] < 80) & (sheet[..., 2] < 80)
+    frames = np.array([[red[np.ix_(r, c)].sum() for c in columns] for r in rows])
+    assert frames.argmax() == 4  # the reference, in the middle, is framed
+    assert frames[1, 1] > 3 * np.sort(frames.ravel())[-2]
+    # Thumbnails are the images: the one at the top left is the camera's of the first row and column.
+    (view,) = (view for view in listing.views if view.name == "input_Cam030.png")
+    thumbnail, image = sheet[6:70, 6:102], view.read(0).astype(int)
+    assert np.abs(thumbnail - image).mean() < 3
+
+
+def test_the_picture_goes_where_it_can(
+    scenes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "rotated-views.png" in run(["info", str(scenes["rotated"])], capsys)
+    assert (tmp_path / "rotated-views.png").is_file()
+    run(["info", str(scenes["rotated"]), "--picture", "other/name.png"], capsys)
+    assert (tmp_path / "other" / "name.png").is_file()
+    (tmp_path / "occlusion-views.png").mkdir()
+    assert cli.main(["info", str(scenes["occlusion"])]) == 0
+    assert "no contact sheet: occlusion-views.png" in capsys.readouterr().err
+    assert cli.main(["info", str(scenes["occlusion"]), "--picture", "occlusion-views.png"]) == 2
+
+
+def test_bad_paths_and_options_are_refused(scenes: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
+        (["nothing-here"], "no such folder or file"),
+        ([str(scenes["occlusion"]), "--grid", "3by3"], "grid: '3by3' is not ROWSxCOLUMNS"),
+        ([str(scenes["occlusion"]), "--grid", "3x3"], "grid means nothing here"),
+        ([str(scenes["occlusion"]), "--neighbours", "3"], "neighbours means nothing here"),
+    ):
+        assert cli.main(["info", *arguments]) == 2
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["occlusion", "rotated"])
+def test_a_small_copy_has_the_disparities_of_the_scene(name: str) -> None:
+    scene = synth.render(name, size=(120, 160))
+    small = shrunk(scene, 80)
+    assert small.shape == (60, 80)
+    truth = scene.ground_truth
+    assert truth is not None
+    result = estimate(small, Options(solves=20), check_directions=False)
+    expected = truth.reshape(60, 2, 80, 2).mean(axis=(1, 3))
+    assert np.median(np.abs(result.disparity - expected)) < 0.05 * np.ptp(expected)
