@@ -75,7 +75,7 @@ def test_every_experiment_has_its_table(quick: Path) -> None:
             assert len(row["alphas"]) == 2
     assert set(found["tables"]["multi-scale"]["gcm"]["scenes"]) == {"backgammon", "pens"}
     assert found["tables"]["multi-scale"]["gcm"]["paper"] == pytest.approx(0.2245, abs=1e-4)
-    for name in ("panels", "robustness", "scale-ratio", "geometry"):
+    for name in ("panels", "robustness", "scale-ratio", "geometry", "confidence"):
         assert found["tables"][name]
 
 
@@ -105,9 +105,17 @@ def test_peers_stand_beside_ours(quick: Path) -> None:
     assert all(row["seconds"] > 0 and 0 <= row["badpix_007"] <= 100 for row in table.values())
 
 
+def test_confidence_is_compared_on_every_scene_of_both_sets(quick: Path) -> None:
+    table = results(quick)["tables"]["confidence"]
+    scenes = {"hci-backgammon", "hci-pens", "middlebury-Aloe", "middlebury-Baby1"}
+    assert set(table) == scenes | {"hci-mean", "middlebury-mean"}
+    mean = np.mean([table[f"hci-{name}"]["reduction_20"] for name in ("backgammon", "pens")])
+    assert table["hci-mean"]["reduction_20"] == pytest.approx(mean)
+
+
 def test_files(quick: Path) -> None:
     names = {path.name for path in quick.iterdir()}
-    pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio"]
+    pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio", "confidence"]
     pictures += ["panels-backgammon", "panels-pens", "progress-pens"]
     assert {f"{name}.{end}" for name in pictures for end in ("png", "svg")} <= names
     assert {f"{name}.csv" for name in EXPERIMENTS if name != "peers"} <= names
@@ -145,7 +153,7 @@ def test_the_page_holds_everything_itself(quick: Path) -> None:
 
     parser = Parser()
     parser.feed((quick / "report.html").read_text())
-    assert parser.tags.count("img") == 8
+    assert parser.tags.count("img") == 9
     assert all(source.startswith("data:image/png;base64,") for source in parser.sources)
     assert parser.tags.count("table") == 1 + len(results(quick)["tables"])
 

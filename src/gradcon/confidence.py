@@ -35,7 +35,8 @@ def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_trut
     dict
         `dropped` (percent of the pixels), `rmse` and `rmse_oracle` after dropping so many of the least confident, or
         of the most wrong; `reduction_20` and `reduction_20_oracle`, by how many percent dropping a fifth lowers the
-        RMSE; `median_predicted`, `median_error` and their `ratio`; `within`, the percentage of pixels whose error is
+        RMSE; `median_predicted`, `median_error` and their `ratio`
+        (None where the error is 0); `within`, the percentage of pixels whose error is
         within 1, 2 and 3 predicted deviations; `groups`, pixels of like prediction with their number, median
         prediction, median error and RMS error.
     """
@@ -59,10 +60,15 @@ def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_trut
         "reduction_20_oracle": _reduction(oracle, drop),
         "median_predicted": median_predicted,
         "median_error": median_error,
-        "ratio": median_predicted / median_error if median_error > 0 else np.inf,
+        "ratio": ratio(median_predicted, median_error),
         "within": {str(k): 100.0 * float(np.mean(error <= k * predicted)) for k in (1, 2, 3)},
         "groups": [_group(error[k], predicted[k]) for k in np.array_split(order, min(GROUPS, error.size))],
     }
+
+
+def ratio(predicted: float, error: float) -> float | None:
+    """How much larger the prediction is; None where there is no error to compare with."""
+    return predicted / error if error > 0 else None
 
 
 def _rmse_of_first(error: NDArray[np.float64]) -> list[float]:

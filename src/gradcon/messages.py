@@ -71,10 +71,11 @@ def metrics_table(metrics: dict[str, float]) -> str:
 
 def confidence_table(found: dict[str, Any]) -> str:
     """What `evaluate_confidence` found, for people."""
+    ratio = f"; the ratio is {found['ratio']:.2f}" if found["ratio"] is not None else ""
     rows = [
         ("a fifth dropped lowers RMSE by", found["reduction_20"], f"% (at best {found['reduction_20_oracle']:.1f} %)"),
         ("median predicted deviation", found["median_predicted"], DISPARITY_UNIT),
-        ("median error", found["median_error"], f"{DISPARITY_UNIT}; the ratio is {found['ratio']:.2f}"),
+        ("median error", found["median_error"], DISPARITY_UNIT + ratio),
     ]
     rows += [(f"errors within {k} deviation{'s' * (k != '1')}", share, "%") for k, share in found["within"].items()]
     return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)

@@ -65,7 +65,8 @@ def _reproduce(
     """Repeat the paper's evaluation on the scenes at hand.
 
     Experiments: single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio, geometry,
-    peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything was left out.
+    confidence, peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything
+    was left out.
     """
     from gradcon.experiments.report import overview
     from gradcon.experiments.reproduce import reproduce

@@ -18,6 +18,7 @@ EXPERIMENTS = (
     "robustness",
     "scale-ratio",
     "geometry",
+    "confidence",
     "peers",
 )
 

@@ -4,6 +4,7 @@ Each is a module with
 
     TITLE, PAPER    what it is called, and which part of the paper it repeats
     NEEDS           the dataset it needs ("hci", "middlebury") or None
+    USES            optional: all datasets that it uses where they are given
     PICTURES        the names that its pictures may have
     jobs(context)                  its jobs
     follow_up(context, report)     optional: more jobs, once those are done

@@ -77,6 +77,36 @@ def scale_ratio(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
     return figure
 
 
+def confidence(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    """Sparsification and calibration, by group of scenes: what `gradcon.evaluate_confidence` found for each."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
+
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for k, (label, found) in enumerate(groups.items()):
+        colour = f"C{k}"
+        for key, style, what in (("rmse", "o-", "by confidence"), ("rmse_oracle", "--", "by the true error")):
+            share = np.mean([np.divide(one[key], one[key][0] or 1) for one in found], axis=0)
+            left.plot(found[0]["dropped"], 100 * share, style, color=colour, label=f"{label}, {what}")
+        for one in found:
+            known = [group for group in one["groups"] if min(group["predicted"], group["error_median"]) > 0]
+            x, y = ([group[key] for group in known] for key in ("predicted", "error_median"))
+            right.plot(x, y, ".-", color=colour, linewidth=0.7, alpha=0.7)
+    left.set(xlabel="pixels dropped (%)", ylabel="RMSE of the rest (% of all pixels')", ylim=(0, None))
+    left.legend(fontsize="small")
+    right.set(
+        xscale="log", yscale="log", xlabel="predicted standard deviation (pixels)", ylabel="median error (pixels)"
+    )
+    ends = np.array(right.get_xlim())
+    right.plot(ends, 0.6745 * ends, ":", color="0.3", label="as predicted, if normal")
+    right.xaxis.set_minor_formatter(NullFormatter())
+    right.legend(fontsize="small")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    return figure
+
+
 def panels(colour: NDArray[Any], truth: NDArray[np.float32], maps: Maps) -> Figure:
     """Top: the reference's ground truth and each method's disparity.  Bottom: the reference and the errors."""
     from matplotlib.figure import Figure

@@ -72,7 +72,7 @@ def reproduce(
     outputs.refuse_foreign(out, ["results.json", "report.md", "report.html"])
     outputs.refuse_foreign(out, [f"{name}.csv" for name in modules])
     outputs.refuse_foreign(out, [f"{p}.{end}" for m in modules.values() for p in m.PICTURES for end in ("png", "svg")])
-    needed = {experiment.NEEDS for experiment in modules.values()}
+    needed = {kind for experiment in modules.values() for kind in getattr(experiment, "USES", (experiment.NEEDS,))}
     datasets = {}
     for kind, folder in folders.items():
         if kind in needed:

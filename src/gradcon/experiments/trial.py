@@ -67,7 +67,7 @@ def trial_job(
         inputs=sha256_of([entry.sha256, sha256_of_source(changes)]) if change else entry.sha256,
         label=", ".join([entry.name, what, *_details(options, change, keep)]),
         where={"folder": str(entry.folder)},
-        cost=_cost(options) * entry.views * entry.size[0] * entry.size[1] / (17 * 512 * 512),
+        cost=run_cost(options, entry),
     )
 
 
@@ -96,9 +96,10 @@ def _scene(folder: str, views: str, change: str) -> Scene:
     return changed(_scene(folder, views, "null"), json.loads(change))
 
 
-def _cost(options: Options) -> float:
-    """About the seconds of a run on one core, for 17 views of 512 x 512."""
+def run_cost(options: Options, entry: Entry) -> float:
+    """About the seconds of a run on one core."""
     solves = {"gcm": 80, "coarse-to-fine": 150, "progressive": 100, "naive": 150}[options.method]
     solves = 200 if options.without == "gradient" else solves
     scales = {"gcm": min(options.scales or 3, 3), "coarse-to-fine": 1}.get(options.method, options.scales or 1)
-    return min(options.solves, solves) * (0.03 + 0.02 * scales + (0.02 if options.method == "gcm" else 0))
+    seconds = min(options.solves, solves) * (0.03 + 0.02 * scales + (0.02 if options.method == "gcm" else 0))
+    return seconds * entry.views * entry.size[0] * entry.size[1] / (17 * 512 * 512)
