@@ -151,3 +151,12 @@ def test_a_small_copy_has_the_disparities_of_the_scene(name: str) -> None:
     result = estimate(small, Options(solves=20), check_directions=False)
     expected = truth.reshape(60, 2, 80, 2).mean(axis=(1, 3))
     assert np.median(np.abs(result.disparity - expected)) < 0.05 * np.ptp(expected)
+
+
+@pytest.mark.parametrize("shape", [(1, 300), (300, 1)])
+def test_a_strip(tmp_path: Path, shape: tuple[int, int]) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (2, *shape), dtype=np.uint8)
+    for k in range(2):
+        (tmp_path / f"shot_0_{k}.png").write_bytes(png.encode(pixels[k]))
+    found = describe_scene(open_frames(tmp_path))
+    assert (found["height"], found["width"]) == shape

@@ -211,3 +211,38 @@ def test_damaged_files_are_refused_or_read(
     changed[6 + int(share * (len(content) - 7))] ^= flip
     path.write_bytes(changed)
     value_or_refusal(path, open_scene, path)
+
+
+def test_what_is_wrong_with_a_view_or_the_calibration_names_the_file(tmp_path: Path) -> None:
+    views = some_views().astype(np.float32)
+    views[0, 0, 0, 0] = np.nan
+    with pytest.raises(InputError, match=r"lf\.npy, view \(0, 0\): 3 pixel values are NaN"):
+        open_scene(saved(tmp_path / "lf.npy", views))
+    np.savez(tmp_path / "lf.npz", views=some_views(), **{**PARAMETERS, "baseline_mm": 1e308})
+    with pytest.raises(InputError, match=r"lf\.npz, calibration: "):
+        open_scene(tmp_path / "lf.npz")
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_too_large_for_float32_make_no_noise(tmp_path: Path) -> None:
+    np.savez(tmp_path / "lf.npz", views=some_views(), ground_truth=np.full((8, 12), 1e300))
+    truth = open_scene(tmp_path / "lf.npz").ground_truth
+    assert truth is not None
+    assert np.isnan(truth).all()
+    with pytest.raises(InputError, match="too large for float32"):
+        open_scene(saved(tmp_path / "lf.npy", some_views() * 1e300))
+
+
+def test_a_name_is_one_text(tmp_path: Path) -> None:
+    np.savez(tmp_path / "lf.npz", views=some_views(), name=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="name must be one text"):
+        open_scene(tmp_path / "lf.npz")
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".h5"])
+def test_a_blank_view_that_could_not_be_read_back_is_not_written(tmp_path: Path, suffix: str) -> None:
+    views = some_views()
+    views[2, 4] = 0
+    with pytest.raises(InputError, match=r"view \(2, 4\): all its pixels are 0"):
+        save_lightfield(tmp_path / f"lf{suffix}", views)
+    assert not list(tmp_path.iterdir())

@@ -57,3 +57,12 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match="cannot write into"):
         write_file(tmp_path / "x", b"1")
+
+
+def test_a_folder_in_the_way_is_found_before_anything_is_replaced(tmp_path):
+    (tmp_path / "x").write_bytes(b"old")
+    (tmp_path / "y").mkdir()
+    with pytest.raises(InputError, match=r"/y: cannot be written \(a folder of this name is there\)"):
+        write_files(tmp_path, [("x", b"new"), ("y", b"new"), ("z", b"new")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "y"]
+    assert (tmp_path / "x").read_bytes() == b"old"

@@ -162,11 +162,11 @@ def test_datasets_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="GT_DEPTH is"):
         open_scene(make(tmp_path / "lf.h5", depth=np.ones((8, 11))))
     with h5py.File(tmp_path / "vast.h5", "w") as root:
-        root.create_dataset("LF", (9, 9, 10**6, 10**6, 3), "uint8", chunks=(1, 1, 64, 64, 3))
+        root.create_dataset("LF", (9, 9, 10**6, 10**6, 3), "uint8", chunks=(1, 1, 64, 64, 3))[0, 0, 0, 0] = 1
     with pytest.raises(InputError, match="more than can be meant"):
         open_scene(tmp_path / "vast.h5")
     with h5py.File(tmp_path / "hollow.h5", "w") as root:
-        root.create_dataset("LF", (3, 3, 64, 64, 3), "uint8", chunks=(1, 1, 64, 64, 3))
+        root.create_dataset("LF", (3, 3, 64, 64, 3), "uint8", chunks=(1, 1, 64, 64, 3))[0, 0] = 1
     with pytest.raises(InputError, match="as if it were missing"):
         open_scene(tmp_path / "hollow.h5")
 
@@ -199,3 +199,23 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(InputError, match=r"pip install 'gradcon\[hdf5\]'"):
         open_scene(path)
+
+
+@pytest.mark.parametrize("name", ["LF", "GT_DEPTH", "GT_DEPTH_MASK"])
+def test_datasets_without_values_are_refused(tmp_path: Path, name: str) -> None:
+    views = {"LF": (3, 5, 8, 12, 3)}.get(name, (8, 12))
+    for empty in ({"data": h5py.Empty("f4")}, {"shape": views, "dtype": "f4"}):
+        with h5py.File(make(tmp_path / "lf.h5"), "a") as root:
+            root.pop(name, None)
+            root.create_dataset(name, **empty)
+        with pytest.raises(InputError, match=f"lf.h5: its dataset {name} holds no values"):
+            open_scene(tmp_path / "lf.h5")
+
+
+def test_truth_that_has_no_depth_is_not_dropped(tmp_path: Path) -> None:
+    parameters = {"focal_length_mm": 50, "sensor_size_mm": 36, "baseline_mm": 18, "focus_distance_m": 2.15}
+    truth = np.zeros((8, 12))
+    truth[0, :2] = -50, np.nan  # far beyond infinity; and unknown, which it may be
+    with pytest.raises(InputError, match="1 disparities of the truth have no depth"):
+        save_lightfield(tmp_path / "lf.h5", some_views(), ground_truth=truth, parameters=parameters)
+    assert not list(tmp_path.iterdir())

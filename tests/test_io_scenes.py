@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import numpy as np
 import pytest
 
+from gradcon import Options, estimate
 from gradcon.errors import InputError
 from gradcon.io import open_scene, png
 from gradcon.io.hci import write_hci
+from gradcon.io.lightfield_array import save_lightfield
 from gradcon.io.rig import write_rig
 
 GREY = np.random.default_rng(0).integers(0, 256, (6, 8), dtype=np.uint8)
@@ -181,3 +186,36 @@ def test_nan_and_sizes(tmp_path):
         tifffile.imwrite(tmp_path / f"{k}.tif", np.full((6, 8), np.nan if k == 1 else 1.0, np.float32))
     with pytest.raises(InputError, match=r"1\.tif: 48 pixel values are NaN"):
         open_scene(tmp_path, pattern="{col}.tif")
+
+
+def test_pipes_are_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "lf.h5")
+    with pytest.raises(InputError, match="is neither a file nor a folder"):
+        open_scene(tmp_path / "lf.h5")
+    store = save_lightfield(tmp_path / "lf.zarr", np.ones((2, 2, 6, 8), np.uint8))
+    chunk = store / "views/c/0/0/0/0"
+    chunk.unlink()
+    os.mkfifo(chunk)
+    with pytest.raises(InputError, match=r"views/c/0/0/0/0 is not a regular file"):
+        open_scene(store)
+    chunk.unlink()
+    chunk.symlink_to(chunk)
+    with pytest.raises(InputError, match=r"views/c/0/0/0/0 is not a regular file"):
+        open_scene(store)
+
+
+def test_names_that_are_no_text_can_be_written(tmp_path):
+    folder = tmp_path / os.fsdecode(b"shots\xff")
+    put(folder, os.fsdecode(b"\xfe_0_0.png"), os.fsdecode(b"\xfe_0_1.png"))
+    scene = open_scene(folder)
+    assert scene.name == r"shots\udcff"
+    estimate(scene, Options(solves=1), engine="reference").save(tmp_path / "out")
+    assert r"\udcfe_0_1.png" in json.loads((tmp_path / "out/result.json").read_text())["source"]["reference"]
+
+
+def test_a_reference_number_beyond_all_floats(tmp_path):
+    store = save_lightfield(tmp_path / "lf.zarr", np.ones((2, 2, 6, 8), np.uint8), reference=(0, 0))
+    meta = store / "zarr.json"
+    meta.write_text(meta.read_text().replace('"reference": [', '"reference": [1' + 400 * "0" + ","))
+    with pytest.raises(InputError, match=r"lf\.zarr: reference \[1000"):
+        open_scene(store)

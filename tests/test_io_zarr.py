@@ -140,7 +140,7 @@ def test_only_the_chosen_views_are_read_and_only_their_luma_is_kept(large_store:
     views, over_peak, over_held = (float(word) for word in out.split())
     print(which, f"{over_peak:.0f} MB over the imports' peak, {over_held:.0f} over what they hold")
     assert views == count
-    assert over_held < count * 4 + 110
+    assert over_held < count * 4 + 75
 
 
 def broken(path: Path, **metadata: Any) -> Path:

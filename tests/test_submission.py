@@ -177,3 +177,10 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "disp_maps").write_text("x")
     assert "disp_maps: is not a folder" in validate(tmp_path).wrong[0]
     assert len(validate(tmp_path).missing) == 24
+
+
+def test_maps_and_runtimes_are_written_together(results: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "runtimes" / f"{SCENES[1]}.txt").mkdir(parents=True)  # is in the way
+    with pytest.raises(InputError, match="cannot be written"):
+        submission.write(tmp_path, results[:2])
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -17,6 +17,9 @@ LACKS = {  # what depth takes, by the format of the scene
     "hci": "the benchmark's parameters.cfg; put it beside the images",
     "middlebury": "the dmin.txt that came with the images, and a size factor where they are not of a published size; "
     "put the file beside them, or give --size-factor",
+    "hdf5": "the attributes dH, focalLength and shift; add them to the file",
+    "npz": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these arrays to the file",
+    "zarr": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these attributes to the store",
     "rig": "camera matrices; give each view of the rig.toml K, R and t instead of a baseline",
 }
 LACKS_OTHERWISE = "calibrated cameras; write a rig.toml with K, R and t of each view, or give Scene a calibration"

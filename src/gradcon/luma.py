@@ -37,12 +37,13 @@ def to_luma(image: ArrayLike, name: str = "image") -> Image:
         bad = int(xp.count_nonzero(~xp.isfinite(array)))
         raise InputError(f"{name}: {bad} pixel values are NaN or infinite; repair the image before estimating.")
     # A channel at a time: views of many pixels would else need the memory of three.
-    if array.ndim == 2:
-        luma = array.astype(np.float32) * np.float32(scale)
-    else:
-        luma = xp.zeros(array.shape[:2], np.float32)
-        for k, share in enumerate(LUMA_REC601):
-            luma += np.float32(share) * (array[..., k].astype(np.float32) * np.float32(scale))
+    with np.errstate(over="ignore"):  # it is refused below
+        if array.ndim == 2:
+            luma = array.astype(np.float32) * np.float32(scale)
+        else:
+            luma = xp.zeros(array.shape[:2], np.float32)
+            for k, share in enumerate(LUMA_REC601):
+                luma += np.float32(share) * (array[..., k].astype(np.float32) * np.float32(scale))
     if array.dtype.itemsize > 4 and not xp.isfinite(luma).all():
         raise InputError(f"{name}: some pixel values are too large for float32; scale the image to 0 .. 1.")
     return xp.ascontiguousarray(luma)

@@ -306,7 +306,8 @@ def _canonical_order(M: geometry.Floats, m: geometry.Floats, B: geometry.Floats)
 def _checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
     if truth is None:
         return None
-    array = np.asarray(to_host(truth), dtype=np.float32)
+    with np.errstate(over="ignore"):  # too large for float32, and so unknown
+        array = np.asarray(to_host(truth), dtype=np.float32)
     if array.shape != shape:
         raise InputError(f"{name}: ground truth is {array.shape} but the views are {shape}; use the matching file.")
     return np.where(np.isfinite(array), array, np.float32(np.nan))

@@ -16,7 +16,7 @@ SMALL = 112  # pixels: the longer side of the copy
 
 def shrink_factor(scene: Scene, longest: int = SMALL) -> int:
     """How many pixels become one in the small copy, along each axis."""
-    return max(1, -(-max(scene.shape) // longest))
+    return min(-(-max(scene.shape) // longest), *scene.shape)  # a strip keeps a pixel across
 
 
 def shrunk(scene: Scene, longest: int = SMALL) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -65,7 +66,7 @@ def make_folder(folder: Path) -> list[Path]:
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
-    """Write (name, content) pairs into `folder`, all of them or none.
+    """Write (name, content) pairs into `folder`, or into folders that are in it already, all of them or none.
 
     Each goes to a temporary name beside its own and is renamed once all are there, so that an error or Ctrl-C
     leaves neither a partial file nor a temporary one.  `files` may be a generator: one content is held at a
@@ -73,10 +74,13 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
     """
     created = make_folder(folder)
     written: list[tuple[Path, Path]] = []
+    final = folder
     try:
         for name, content in files:
             final = folder / name
-            temporary = folder / f".{name}.{secrets.token_hex(6)}.tmp"
+            if final.is_dir():  # or some files would be renamed before this one cannot be
+                raise IsADirectoryError(errno.EISDIR, "a folder of this name is there")
+            temporary = final.with_name(f".{final.name}.{secrets.token_hex(6)}.tmp")
             written.append((temporary, final))
             with open(temporary, "xb") as handle:
                 handle.write(content)
@@ -88,8 +92,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
         _remove_empty(created)
         if isinstance(error, OSError):
             raise InputError(
-                f"{written[-1][1] if written else folder}: cannot be written ({_reason(error)}); "
-                "free the place or choose another folder."
+                f"{final}: cannot be written ({_reason(error)}); free the place or choose another folder."
             ) from None
         raise
     return folder

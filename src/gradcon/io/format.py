@@ -22,7 +22,7 @@ class Hints:
     neighbours: int | None = None
 
     def given(self) -> set[str]:
-        return {field.name for field in fields(self) if getattr(self, field.name) not in (None, False)}
+        return {field.name for field in fields(self) if getattr(self, field.name) is not field.default}
 
 
 @dataclass(frozen=True)

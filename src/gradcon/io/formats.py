@@ -32,6 +32,8 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         exists = False
     if not exists:
         raise InputError(f"{path}: there is no such folder or file; check the path.")
+    if not (path.is_file() or path.is_dir()):  # a pipe would be waited for without end
+        raise InputError(f"{path}: is neither a file nor a folder; copy what it holds into one.")
     for known in FORMATS:
         if why := known.recognise(path, hints):
             known.refuse_other_hints(path, hints)

@@ -83,7 +83,8 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
 
     metadata: dict[str, Any] = {"format": "hdf5", **{name: value for name, value in told.items() if value is not None}}
     if not calibrated:
-        lacking = [name for name in ("dH", "focalLength", "shift") if known[name] is None] or ["a positive dH"]
+        lacking = [name for name in ("dH", "focalLength", "shift") if known[name] is None]
+        lacking = lacking or ["a positive dH", "a positive focalLength"]
         metadata["calibration"] = f"none, for {' and '.join(lacking)} cannot be read; nor is there ground truth"
     return make_listing(
         path,
@@ -119,7 +120,10 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
             root.attrs.update(dH=spacing, dV=spacing, focalLength=calibration.K[0, 0], shift=calibration.offset)
             root.attrs["unit"] = calibration.unit
             if truth is not None:
-                root.create_dataset(DEPTH, data=calibration.depth(truth))
+                depth = calibration.depth(truth)
+                if lost := int(np.count_nonzero(np.isfinite(truth) & ~np.isfinite(depth))):
+                    raise InputError(f"{path}: {lost} disparities of the truth have no depth; write an .npz instead.")
+                root.create_dataset(DEPTH, data=depth)
     write_file(path, content.getvalue())
 
 
@@ -178,6 +182,8 @@ def _dataset(root: Any, name: str, path: Path) -> Any:
         raise InputError(
             f"{path}: its dataset {name} leaves the file, for its values are in others; copy them into it."
         )
+    if data.id.get_storage_size() == 0:  # HDF5 would make up as many zeros as the shape claims
+        raise InputError(f"{path}: its dataset {name} holds no values; copy or export the file again.")
     if data.chunks is not None and image_bytes(data.chunks, data.dtype) > MAX_FILE_BYTES:
         raise InputError(f"{path}: its dataset {name} claims chunks of {data.chunks}; check what wrote it.")
     return data

@@ -49,7 +49,7 @@ def count_axes(shape: Shape, dtype: np.dtype[Any], source: Path | str, listed: b
         raise InputError(f"{source}: an array of the shape {shape} is not a light field; store {layouts}.")
     if len(shape) == 3 and channels in (1, 2, 3, 4):
         raise InputError(f"{source}: an array of the shape {shape} is one image, not a light field; store {_LAYOUTS}.")
-    if dtype.hasobject or dtype.kind not in "buif":
+    if dtype.kind not in "buif" or dtype.itemsize > 8:  # more bytes are of one machine alone
         raise InputError(f"{source}: holds values of the type {dtype}; store pixels as integers or real floats.")
     view, views = image_bytes(shape[axes:], dtype), int(np.prod(shape[:axes], dtype=object))
     if not 0 < view <= MAX_FILE_BYTES or not 0 < views <= MAX_VIEWS:
@@ -85,14 +85,14 @@ def own_reference(stated: Any, places: Mapping[Index, Baseline], listed: bool, s
     if stated is not None:
         try:
             numbers = [float(k) for k in np.asarray(stated).reshape(-1)]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = []
         axes = len(next(iter(places)))
         if axes == 1 and len(numbers) == 2 and numbers[0] == 0:  # row 0 of the only row
             numbers = numbers[1:]
         if tuple(numbers) not in places:
             of = "the (v, u)" if axes == 2 else "the number"
-            raise InputError(f"{source}: reference {stated} is not one of its views; give {of} of one, from 0.")
+            raise InputError(f"{source}: reference {stated!s:.60} is not one of its views; give {of} of one, from 0.")
         return tuple(int(k) for k in numbers)
     if listed:
         at_origin = [index for index, stands in places.items() if stands == (0, 0)]
@@ -111,7 +111,7 @@ def make_listing(
     own: Index,
     middle: Baseline,
     metadata: dict[str, Any],
-    truth: Callable[[Index], NDArray[np.float32]] | None = None,
+    truth: Callable[[Index], NDArray[Any]] | None = None,
     truth_of: Container[Index] = (),
     calibration: Callable[[tuple[int, int]], Calibration] | None = None,
     name: str = "",
@@ -149,7 +149,7 @@ def stated_calibration(fields: Mapping[str, Any], source: Path | str) -> dict[st
     for name, given in stated.items():
         number = finite_number(scalar(given))
         if number is None or number <= 0:
-            raise InputError(f"{source}: the field {name!r} must be a positive number, not {given!r}.")
+            raise InputError(f"{source}: the field {name!r} must be a positive number, not {scalar(given)!r:.60}.")
         values[name] = number
     return values
 
@@ -157,6 +157,14 @@ def stated_calibration(fields: Mapping[str, Any], source: Path | str) -> dict[st
 def converged(values: Mapping[str, float]) -> Callable[[tuple[int, int]], Calibration] | None:
     """The calibration of the middle camera by these fields, for a given size of images."""
     return (lambda shape: hci_parameters.calibration(values, shape)) if values else None
+
+
+def stated_name(value: Any, source: Path | str) -> str:
+    """The scene's name; empty where none is stated."""
+    name = "" if value is None else scalar(value)
+    if not isinstance(name, str):
+        raise InputError(f"{source}: its name must be one text, not {name!r:.60}.")
+    return name
 
 
 def scalar(value: Any) -> Any:
@@ -256,6 +264,9 @@ def save_lightfield(
     write = _writers().get(path.suffix.lower())
     if write is None:
         raise InputError(f"{path}: the suffix says how a light field is stored; use one of {', '.join(_writers())}.")
+    if path.suffix.lower() != ".npz":  # what could not be read back is not written
+        for index in np.ndindex(array.shape[:2]):
+            refuse_blank(array[index], 0, f"{path}, {view_name(index)}")
     write(path, array, truth, fields)
     return path
 

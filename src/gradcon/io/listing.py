@@ -50,7 +50,7 @@ class Listing:
     source: Path  # said in messages: the folder or the rig.toml
     views: list[View]
     reference: View
-    ground_truth: Callable[[], NDArray[np.float32]] | None = None
+    ground_truth: Callable[[], NDArray[Any]] | None = None
     calibration: Callable[[tuple[int, int]], Calibration | None] | None = None  # for (height, width); not of cameras
     metadata: dict[str, Any] = field(default_factory=dict)
     size: tuple[int, int] | None = None  # (width, height) that the source states
@@ -80,19 +80,30 @@ def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
     truth = listing.ground_truth() if listing.ground_truth is not None else None
     images = [partial(view.read, frame) for view in targets]
     common: dict[str, Any] = {
-        "name": listing.name or Path(listing.source).resolve().name,
-        "reference_name": reference.name,
-        "target_names": [view.name for view in targets],
+        "name": writable(listing.name or Path(listing.source).resolve().name),
+        "reference_name": writable(reference.name),
+        "target_names": [writable(view.name) for view in targets],
         "metadata": listing.metadata,
         "ground_truth": truth,
     }
-    if not isinstance(reference.stands, geometry.Camera):
-        calibration = listing.calibration((height, width)) if listing.calibration is not None else None
-        return Scene(image, images, baselines[chosen], calibration=calibration, **common)
-    # One unit for a rig, the baseline of the nearest of all its views, whichever of them are chosen.
-    cameras = [view.stands for view in [reference, *targets] if isinstance(view.stands, geometry.Camera)]
-    nearest = geometry.shortest(list(baselines))
-    return Scene.from_cameras(image, images, cameras, unit=listing.unit, nearest=nearest, **common)
+    try:
+        if not isinstance(reference.stands, geometry.Camera):
+            calibration = listing.calibration((height, width)) if listing.calibration is not None else None
+            return Scene(image, images, baselines[chosen], calibration=calibration, **common)
+        # One unit for a rig, the baseline of the nearest of all its views, whichever of them are chosen.
+        cameras = [view.stands for view in [reference, *targets] if isinstance(view.stands, geometry.Camera)]
+        nearest = geometry.shortest(list(baselines))
+        return Scene.from_cameras(image, images, cameras, unit=listing.unit, nearest=nearest, **common)
+    except InputError as error:
+        begins = str(error).partition(":")[0]
+        if begins in ("calibration", common["reference_name"], *common["target_names"]):  # and not with the file
+            raise InputError(f"{listing.source}, {error}") from None
+        raise
+
+
+def writable(name: str) -> str:
+    """A name that can be written: that of a file may hold bytes that are no text, which become escapes."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def image_file(path: Path) -> Read:

@@ -32,9 +32,9 @@ from gradcon.io.lightfield_array import (
     listed_places,
     make_listing,
     own_reference,
-    scalar,
     sentences,
     stated_calibration,
+    stated_name,
 )
 from gradcon.io.listing import Listing
 
@@ -125,10 +125,10 @@ def list_npz(path: Path, hints: Hints) -> Listing:
         own=own,
         middle=middle,
         metadata={"format": "npz", **values},
-        truth=(lambda _: truth[()].astype(np.float32)) if truth is not None else None,
+        truth=(lambda _: truth[()]) if truth is not None else None,
         truth_of=[own],
         calibration=converged(values),
-        name=str(scalar(given["name"])) if "name" in given else "",
+        name=stated_name(given.get("name"), path),
     )
 
 

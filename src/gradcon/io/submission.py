@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,10 +96,13 @@ def write(folder: str | Path, given: Iterable[str | Path]) -> list[str]:
     root = Path(folder)
     for name in (MAPS, RUNTIMES):
         make_folder(root / name)
-    write_files(root / MAPS, ((f"{scene}.pfm", pfm.encode(map_.values)) for scene, (_, map_, _) in found.items()))
-    write_files(
-        root / RUNTIMES, ((f"{scene}.txt", f"{seconds!r}\n".encode()) for scene, (_, _, seconds) in found.items())
-    )
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        for scene, (_, disparity, seconds) in found.items():
+            yield f"{MAPS}/{scene}.pfm", pfm.encode(disparity.values)
+            yield f"{RUNTIMES}/{scene}.txt", f"{seconds!r}\n".encode()
+
+    write_files(root, files())
     return list(found)
 
 

@@ -34,6 +34,7 @@ from gradcon.io.lightfield_array import (
     refuse_blank,
     sentences,
     stated_calibration,
+    stated_name,
     view_name,
 )
 from gradcon.io.listing import Listing
@@ -82,7 +83,7 @@ def list_zarr(path: Path, hints: Hints) -> Listing:
         truth=(lambda _: _truth(path)) if truth is not None else None,
         truth_of=[own],
         calibration=converged(values),
-        name=str(attributes.get("name") or ""),
+        name=stated_name(attributes.get("name"), path),
     )
 
 
@@ -102,8 +103,8 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
         os.rename(temporary, path)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place.") from None
+        if isinstance(error, (OSError, ValueError)):
+            raise InputError(f"{path}: cannot be written ({error}); choose another place.") from None
         raise
 
 
@@ -115,9 +116,9 @@ def _view(path: Path, index: Index) -> NDArray[Any]:
     return pixels
 
 
-def _truth(path: Path) -> NDArray[np.float32]:
+def _truth(path: Path) -> NDArray[Any]:
     with _opened(path, "its ground_truth") as root:
-        return np.asarray(_array(root, "ground_truth", path)[...], dtype=np.float32)
+        return np.asarray(_array(root, "ground_truth", path)[...])
 
 
 @contextmanager
@@ -176,8 +177,10 @@ def _refuse_leaving(path: Path) -> None:
     for folder, folders, files in os.walk(home):
         for name in (*folders, *files):
             part = Path(folder, name)
-            if part.is_symlink() and not part.resolve().is_relative_to(home):
+            if part.is_symlink() and not Path(os.path.realpath(part)).is_relative_to(home):
                 raise InputError(f"{path}: its part {part.relative_to(home)} is a link that leaves it; copy the store.")
+            if not (part.is_file() or part.is_dir()):  # a pipe would be waited for without end
+                raise InputError(f"{path}: its part {part.relative_to(home)} is not a regular file; copy the store.")
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
