@@ -69,7 +69,8 @@ def _files(result: Result, cloud: PointCloud | None) -> Iterator[tuple[str, byte
 
 def to_json(value: Any) -> str:
     """Strict JSON: NaN and infinities become null, NumPy's numbers and arrays plain ones."""
-    return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()  # names that are no text become JSON's own escapes
 
 
 def versions(packages: Sequence[str] = ("gradcon", "numpy", "scipy", "numba")) -> dict[str, str | None]:
