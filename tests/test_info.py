@@ -47,7 +47,7 @@ def test_says_what_was_recognised_and_why(scenes: dict[str, Path], capsys: pytes
     assert "calibrated cameras" in text
     assert " m; focal length" in text
     text = run(["info", str(scenes["plain"]), "--no-picture"], capsys)
-    assert "all its files fit the pattern 'shot_{row}_{col}.png'" in text
+    assert "its files fit the pattern 'shot_{row}_{col}.png'" in text
     assert "not known: the cameras are not calibrated" in text
 
 

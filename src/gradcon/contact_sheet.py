@@ -18,11 +18,11 @@ WIDTH, THUMBNAIL, MARGIN = 1500, 220, 6  # pixels: of the sheet, of a view at mo
 
 
 def contact_sheet(listing: Listing, frame: int = 0) -> bytes:
-    """A PNG: views on a grid as the cameras stand, seen from behind them; others in the order they are listed."""
+    """A PNG: views of a grid as the cameras stand, seen from behind them; others in the order they are listed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    cells = _cells(listing)
+    cells = on_a_grid(listing) or _listed(listing)
     rows, columns = (1 + max(cell[k] for cell in cells) for k in range(2))
     size = max(24, min(THUMBNAIL, WIDTH // columns - MARGIN))
     thumbnails = {cell: _thumbnail(view.read(frame), size) for cell, view in cells.items()}
@@ -50,15 +50,22 @@ def contact_sheet(listing: Listing, frame: int = 0) -> bytes:
     return buffer.getvalue()
 
 
-def _cells(listing: Listing) -> dict[tuple[int, int], View]:
-    """Where each view goes on the sheet, as (row, column)."""
+def on_a_grid(listing: Listing) -> dict[tuple[int, int], View] | None:
+    """Views by (row, column) as their cameras stand, where that is a grid that a sheet can show."""
     views = listing.views
-    if not isinstance(listing.reference.stands, geometry.Camera):
-        # Baselines point against the cameras' movement, so columns run against x, and rows against y.
-        places = -np.array([view.stands for view in views], dtype=np.float64)
-        x, y = (np.unique(np.round(places[:, k], 6), return_inverse=True)[1] for k in range(2))
-        if len(set(zip(y, x, strict=True))) == len(views) and (y.max() + 1) * (x.max() + 1) <= MOST:
-            return {(int(row), int(column)): view for row, column, view in zip(y, x, views, strict=True)}
+    if isinstance(listing.reference.stands, geometry.Camera):
+        return None
+    # Baselines point against the cameras' movement, so columns run against x, and rows against y.
+    places = -np.array([view.stands for view in views], dtype=np.float64)
+    x, y = (np.unique(np.round(places[:, k], 6), return_inverse=True)[1] for k in range(2))
+    if len(set(zip(y, x, strict=True))) < len(views) or (y.max() + 1) * (x.max() + 1) > MOST:
+        return None
+    return {(int(row), int(column)): view for row, column, view in zip(y, x, views, strict=True)}
+
+
+def _listed(listing: Listing) -> dict[tuple[int, int], View]:
+    """Views by (row, column) of the sheet, one after the other."""
+    views = listing.views
     if len(views) > MOST:
         middle = min(max(views.index(listing.reference) - MOST // 2, 0), len(views) - MOST)
         views = views[middle : middle + MOST]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+import shlex
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from gradcon.shrink import shrunk
 
 CAMERAS = "calibrated cameras"  # a layout
 QUICK_VIEWS = 5  # the nearest, for a quick look at the disparities
-QUICK_SOLVES, QUICK_SCALES = 8, 4
+QUICK_SOLVES, QUICK_SCALES = 12, 5
+AGREE = 0.8  # share of the difference between reference and views that a quick look may leave
 SCALES_BY_DEFAULT, MOST_SCALES = 3, 6
 
 
@@ -65,11 +66,11 @@ def _layout(stands: Any, baselines: geometry.Floats) -> str:
     count = len(places)
     if rows == 1 or columns == 1:
         return f"a {'row' if rows == 1 else 'column'} of {count}"
-    on_axes = (np.abs(baselines).min(axis=1) == 0).all()
     grid = f"a grid of {rows} rows and {columns} columns"
     if count == rows * columns:
         return f"all of {grid}"
-    return f"{'the cross' if on_axes else 'some'} of {grid}"
+    is_cross = (np.abs(baselines).min(axis=1) == 0).all() and count == rows + columns - 1
+    return f"{'the cross' if is_cross else 'some'} of {grid}"
 
 
 def _disparity_range(scene: Scene) -> dict[str, Any]:
@@ -83,9 +84,23 @@ def _disparity_range(scene: Scene) -> dict[str, Any]:
     if {"disp_min", "disp_max"} <= scene.metadata.keys():
         low, high = scene.metadata["disp_min"], scene.metadata["disp_max"]
         return {"low": float(low), "high": float(high), "from": "parameters.cfg"}
+    return _quick_look(scene)
+
+
+def _quick_look(scene: Scene) -> dict[str, Any]:
+    """A range from a few solves on a small copy, if they make the views agree."""
+    from gradcon.engines.reference import ReferenceEngine
     from gradcon.minimise import minimise
 
-    quick = minimise(shrunk(scene), Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
+    small = shrunk(scene)
+    quick = minimise(small, Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
+    machine = ReferenceEngine(small, Options.epsilon)
+    before, after = (
+        float(np.abs(machine.warped_images(w, quick.stages[-1]) - machine.I_r).mean())
+        for w in (np.zeros(small.shape), quick.w)
+    )
+    if not after < AGREE * before:
+        return {"low": None, "high": None, "from": "nothing: a quick look at a small copy did not make the views agree"}
     low, high = np.percentile(quick.disparity(), (2, 98))
     return {"low": float(low), "high": float(high), "from": "a quick look at a small copy, so about"}
 
@@ -93,6 +108,8 @@ def _disparity_range(scene: Scene) -> dict[str, Any]:
 def _options(found: dict[str, Any]) -> list[str]:
     """Options that `gradcon estimate` will want for disparities of this range."""
     step, low, high = found["nearest"]["baseline"], found["disparity_range"]["low"], found["disparity_range"]["high"]
+    if low is None:
+        return []
     reach, options = max(abs(low), abs(high)), []
     if _scales(step * reach) > MOST_SCALES and (high - low) / 2 < reach / 2:  # all is far from 0: start in the middle
         reach, options = (high - low) / 2, ["--initial", f"{(low + high) / 2:.3g}"]
@@ -105,24 +122,29 @@ def _scales(movement: float) -> int:
     return 1 + math.ceil(math.log2(max(movement, 1.0)))
 
 
-def info_table(found: dict[str, Any], path: Path) -> str:
-    """What `describe_scene` found, for people."""
+def info_table(found: dict[str, Any], command: list[str]) -> str:
+    """What `describe_scene` found, for people; `command` is what estimates the scene."""
     near, far, span, calibration = (found[key] for key in ("nearest", "farthest", "disparity_range", "calibration"))
     rows = [
         ("recognised", found["recognised"]),
         ("views", f"{found['views']} of {found['width']} x {found['height']} pixels: {found['layout']}"),
         ("reference", f"{found['reference']}: the disparity is of its pixels"),
         ("baselines", f"{near['baseline']:.4g} ({near['view']}) to {far['baseline']:.4g} ({far['view']})"),
-        ("disparity", f"{span['low']:.3g} to {span['high']:.3g} (from {span['from']})"),
+        ("disparity", _span(span)),
         ("unit", f"{found['unit']}; {found['sign']}"),
         ("meaning", _meaning(found)),
         ("depth", _depth(calibration)),
         ("truth", "ground truth is there" if found["ground_truth"] else "no ground truth"),
-        ("estimate", " ".join(["gradcon estimate", str(path), "--out out", *found["options"]])),
+        ("estimate", shlex.join([*command, *found["options"]])),
     ]
     if found["frames"] is not None:
         rows.insert(2, ("frames", f"{found['frames']}, of a video"))
     return "\n".join(f"{name:11} {text}" for name, text in rows)
+
+
+def _span(span: dict[str, Any]) -> str:
+    known = "not known" if span["low"] is None else f"{span['low']:.3g} to {span['high']:.3g}"
+    return f"{known} (from {span['from']})"
 
 
 def _meaning(found: dict[str, Any]) -> str:
@@ -136,17 +158,15 @@ def _meaning(found: dict[str, Any]) -> str:
 
 
 def _moved(axis: str, step: float) -> str:
-    return axis if abs(step) < 1e-6 else f"{axis} {'+' if step > 0 else '-'} {abs(step):.3g} w"
+    if abs(step) < 1e-6:
+        return axis
+    times = "" if abs(abs(step) - 1) < 1e-6 else f"{abs(step):.3g} "
+    return f"{axis} {'+' if step > 0 else '-'} {times}w"
 
 
 def _depth(calibration: dict[str, Any] | None) -> str:
     if calibration is None:
         return "not known: the cameras are not calibrated"
     product, offset, unit = (calibration[key] for key in ("product", "offset", "unit"))
-    return (
-        f"{product:.6g} / (disparity + {offset:.6g}) {unit or '(scale not known)'}; focal length {_focal(calibration)}"
-    )
-
-
-def _focal(calibration: dict[str, Any]) -> str:
-    return f"{calibration['K'][0][0]:.6g} pixels"
+    below = f"(disparity {'+' if offset > 0 else '-'} {abs(offset):.6g})" if offset else "disparity"
+    return f"{product:.6g} / {below} {unit or '(scale not known)'}; focal length {calibration['K'][0][0]:.6g} pixels"

@@ -16,6 +16,7 @@ from gradcon.errors import InputError
 Image = NDArray[np.float32]  # or CuPy's array of the same kind
 Source = ArrayLike | Callable[[], ArrayLike]  # an image, or a function that gives it
 LUMA_REC601 = (0.299, 0.587, 0.114)
+CAMERA_BITS = (8, 10, 12, 14, 16)  # what white may be in a wider type: the first that holds the brightest pixel
 READERS = 8  # at most so many images are read at once
 
 
@@ -75,12 +76,21 @@ def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str]
     return stack
 
 
-def to_unit_range(reference: Image, targets: Image) -> tuple[Image, Image]:
-    """Divide all views by one number where float images pass 1, so that the model's constants keep their meaning."""
+def to_unit_range(reference: Image, targets: Image, dtype: Any) -> tuple[Image, Image]:
+    """Divide all views by one number where white is not 1, so that the model's constants keep their meaning.
+
+    `dtype` is what the reference was given in.  Float images may pass 1; integers of 16 bits and more often hold fewer,
+    those of a camera.
+    """
     largest = max(float(abs(reference).max()), *(float(abs(view).max()) for view in targets))
-    if largest > 1.0 + 1e-5:
-        targets /= np.float32(largest)
-        reference = reference / np.float32(largest)
+    white = largest if largest > 1.0 + 1e-5 else 1.0
+    if dtype.kind in "ui" and dtype.itemsize > 1:
+        full = float(np.iinfo(dtype).max)
+        levels = [(2**bits - 1) / full for bits in CAMERA_BITS]
+        white = next((level for level in levels if largest <= level * (1 + 1e-5)), largest)
+    if white != 1.0:
+        targets /= np.float32(white)
+        reference = reference / np.float32(white)
     return reference, targets
 
 

@@ -31,7 +31,9 @@ class Scene:
     Parameters
     ----------
     reference : array, (height, width) or (height, width, 3)
-        Integers are scaled by their type's range to [0, 1]; floats are taken as they are (see `to_unit_range`).
+        Integers are scaled to [0, 1]: 8 bits by 255, wider ones by the largest value of 8, 10, 12, 14 or 16 bits, the
+        first that holds the brightest pixel of all views.  Floats are taken as they are, and divided by the largest if
+        that passes 1.
     targets : sequence of arrays of the reference's size, or of functions that return one
         The other views.  A function is called once, when its turn has come, so that a scene larger than memory in
         colour can be read view by view.  Views may be in a GPU's memory (CuPy arrays, or anything with
@@ -93,7 +95,7 @@ class Scene:
         stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name)
         self.reference: Image
         self.targets: Image
-        self.reference, self.targets = to_unit_range(luma, stack)
+        self.reference, self.targets = to_unit_range(luma, stack, as_array(first).dtype)
         self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.calibration = calibration
         self._given = first

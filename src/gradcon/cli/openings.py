@@ -45,3 +45,15 @@ def hints(
         "micro_images": micro_images,
         "neighbours": neighbours,
     }
+
+
+def as_options(told: dict[str, Any]) -> list[str]:
+    """What `hints` made, as options again."""
+    options = []
+    for name, value in told.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            options.append(option)
+        elif value not in (None, False):
+            options += [option, "x".join(map(str, value)) if isinstance(value, tuple) else str(value)]
+    return options

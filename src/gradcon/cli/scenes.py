@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
-from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, hints
+from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, as_options, hints
 from gradcon.errors import InputError
 
 
@@ -30,15 +30,19 @@ def _info(
 ) -> None:
     """Say what a scene is taken for, and why.
 
-    Also its views, baselines, units, range of disparities, and with which options to estimate it; and make a contact
-    sheet, a picture of all its views where their cameras stand.
+    Also its views, baselines, units, range of disparities, and with which command to estimate it; and make a contact
+    sheet, a picture of all its views (where their cameras stand, if that is a grid).
     """
-    from gradcon.contact_sheet import contact_sheet
+    from gradcon.contact_sheet import contact_sheet, on_a_grid
     from gradcon.info import describe_scene, info_table
     from gradcon.io import open_frames
     from gradcon.io.files import write_file
 
-    found = open_frames(scene, **hints(reference, pattern, size_factor, grid, micro_images, neighbours))
+    if picture is not None and (no_picture or picture.suffix.lower() != ".png"):
+        what = "and --no-picture exclude each other" if no_picture else f"{picture} does not end in .png"
+        raise InputError(f"picture: {what}; correct the options.")
+    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
+    found = open_frames(scene, **told)
     described = describe_scene(found)
     if not no_picture:
         target = picture or Path(f"{_file_name(described['name'])}-views.png")
@@ -49,9 +53,11 @@ def _info(
             if picture is not None or not str(error).startswith(str(target)):
                 raise
             print(f"no contact sheet: {error}", file=sys.stderr)  # the folder is not the user's to write into
-    text = info_table(described, scene)
+    described["command"] = ["gradcon", "estimate", str(scene), "--out", "out", *as_options(told)]
+    text = info_table(described, described["command"])
     if "contact_sheet" in described:
-        text += f"\n{'picture':11} {described['contact_sheet']}: all views, the reference framed"
+        order = "where their cameras stand" if on_a_grid(found.listing) else "one after the other"
+        text += f"\n{'picture':11} {described['contact_sheet']}: all views, {order}, the reference framed"
     print(as_json(described) if json else text)
 
 

@@ -32,22 +32,23 @@ def list_pattern(folder: Path, hints: Hints) -> Listing:
 
 
 def infer_pattern(folder: Path) -> str | None:
-    """The pattern that everything fits which is not hidden, if it counts rows and columns by the last two numbers.
+    """The pattern by which the images, videos or folders of images count rows and columns, in their last two numbers.
 
-    Either all are image or video files, or all are folders, at least one of which holds an image.
+    All that have two numbers fit one pattern, and they are the most: a contact sheet or results may lie there too.
     """
-    visible = [path for path in files_in(folder) if not path.name.startswith(".")]
-    folders = [path for path in visible if path.is_dir()]
-    if folders and (len(folders) < len(visible) or not any(map(_holds_an_image, folders))):
-        return None
-    found = set()
-    for path in visible:
-        suffix = "" if folders else path.suffix  # the 4 of .mp4 counts nothing
+    found: list[str] = []
+    others = 0
+    for path in files_in(folder):
+        is_folder = path.is_dir()
+        if path.name.startswith(".") or not (is_folder or path.suffix.lower() in SUFFIXES):
+            continue
+        suffix = "" if is_folder else path.suffix  # the 4 of .mp4 counts nothing
         match = _TWO_NUMBERS.fullmatch(path.name.removesuffix(suffix))
-        if match is None or "{" in path.name or not (folders or suffix.lower() in SUFFIXES):
-            return None
-        found.add(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}{suffix}")
-    return found.pop() if len(found) == 1 else None
+        if match is None or "{" in path.name or (is_folder and not _holds_an_image(path)):
+            others += 1
+        else:
+            found.append(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}{suffix}")
+    return found[0] if len(set(found)) == 1 and len(found) > max(1, others) else None
 
 
 def _holds_an_image(folder: Path) -> bool:
@@ -60,7 +61,7 @@ def _told(path: Path, hints: Hints) -> str | None:
 
 def _inferred(path: Path, hints: Hints) -> str | None:
     pattern = infer_pattern(path) if path.is_dir() else None
-    return f"all its files fit the pattern {pattern!r}" if pattern else None
+    return f"its files fit the pattern {pattern!r}" if pattern else None
 
 
 NAME = "a folder whose file names tell where the cameras stand"
