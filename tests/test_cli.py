@@ -373,3 +373,12 @@ def test_memory_that_runs_out_is_a_sentence_and_a_bug_is_a_traceback(
     with pytest.raises(RuntimeError, match="a bug"):
         cli.main(["estimate", str(scene), "--out", str(tmp_path / "out")])
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_for_the_output_is_a_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "gradcon", "synth", "--list"]
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr == "gradcon: there is no room for the output; give it another place.\n"

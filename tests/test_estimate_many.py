@@ -109,13 +109,24 @@ def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
 
 
 def test_what_is_no_scene_is_named():
-    for wrong in ("a folder", None):
+    for wrong, said in (("a folder", "'a folder' is a path, not a Scene"), (None, "is a NoneType, not a Scene")):
         results = estimate_many([random_scene(), wrong, random_scene()], Options(solves=1), engine="cpu")
         next(results)
-        with pytest.raises(InputError, match=f"^scenes: one of them is a {type(wrong).__name__}, not a Scene"):
+        with pytest.raises(InputError, match=f"^scene: {said}"):
             next(results)
-    with pytest.raises(InputError, match=r"^initial: 'previous' is neither a number nor a map"):
+        with pytest.raises(InputError, match=f"^scene: {said}"):
+            estimate(wrong)
+    with pytest.raises(InputError, match=r"^scenes: is one Scene"):
+        estimate_many(random_scene())
+    with pytest.raises(InputError, match=r"^initial: is a str, neither a number nor a map"):
         estimate(random_scene(), Options(solves=1), initial="previous")
+
+
+def test_results_print_as_one_line():
+    result = estimate(synth.render("planes", (24, 32), views=3), Options(solves=2), engine="cpu")
+    assert repr(result).startswith("<Result of 'planes': 32 x 24, 2 solves, cpu, RMSE ")
+    assert "points, in mm>" in repr(result.points())
+    assert "\n" not in repr(result) + repr(result.points())
 
 
 def test_reversed_cameras_are_warned_of_once():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -134,8 +135,10 @@ def test_bad_paths_and_options_are_refused(scenes: dict[str, Path], capsys: pyte
     for arguments, said in (
         (["nothing-here"], "no such folder or file"),
         ([str(scenes["occlusion"]), "--grid", "3by3"], "grid: '3by3' is not ROWSxCOLUMNS"),
-        ([str(scenes["occlusion"]), "--grid", "3x3"], "grid means nothing here"),
-        ([str(scenes["occlusion"]), "--neighbours", "3"], "neighbours means nothing here"),
+        ([str(scenes["occlusion"]), "--grid", "3x3"], "grid (--grid) means nothing here"),
+        ([str(scenes["occlusion"]), "--neighbours", "3"], "neighbours (--neighbours) means nothing here"),
+        ([str(scenes["occlusion"]), "--picture", "a.txt"], "a.txt does not end in .png"),
+        ([str(scenes["occlusion"]), "--picture", "a.png", "--no-picture"], "exclude each other"),
     ):
         assert cli.main(["info", *arguments]) == 2
         assert said in capsys.readouterr().err
@@ -160,3 +163,26 @@ def test_a_strip(tmp_path: Path, shape: tuple[int, int]) -> None:
         (tmp_path / f"shot_0_{k}.png").write_bytes(png.encode(pixels[k]))
     found = describe_scene(open_frames(tmp_path))
     assert (found["height"], found["width"]) == shape
+
+
+def test_the_command_it_gives_works_as_it_stands(
+    scenes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that was told is in it, and names with spaces are quoted."""
+    monkeypatch.chdir(tmp_path)
+    views = [read_image(path) for path in sorted(scenes["plain"].glob("*.png"))]
+    rows = [np.concatenate(views[k : k + 3], axis=1) for k in (0, 3, 6)]
+    (tmp_path / "all views.png").write_bytes(png.encode(np.concatenate(rows)))
+    text = run(["info", "all views.png", "--grid", "3x3", "--reference", "0,1", "--no-picture"], capsys)
+    (line,) = (line for line in text.splitlines() if line.startswith("estimate"))
+    command = shlex.split(line.removeprefix("estimate"))
+    assert command[0] == "gradcon"
+    result = json.loads(run([*command[1:], "--solves", "1", "--json"], capsys))
+    assert result["source"]["reference"] == "view (0, 1)"
+
+
+def test_views_that_do_not_agree_have_no_range(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("a_0_0", "a_0_1", "a_0_2"):
+        (tmp_path / f"{name}.png").write_bytes(png.encode(rng.integers(0, 255, (40, 40), np.uint8)))
+    assert "not known (from nothing: a quick look" in run(["info", str(tmp_path), "--no-picture"], capsys)

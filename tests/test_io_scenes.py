@@ -151,13 +151,15 @@ def test_how_a_path_is_recognised(tmp_path):
     write_rig(folder, pictures, [(0, 0), (1, 0)], reference="a.png")
     assert open_scene(str(folder)).metadata["format"] == "rig"
     assert open_scene(folder / "rig.toml").name == "s"
+    (empty := tmp_path / "empty").mkdir()
     for path, options, said in (
         (tmp_path / "gone", {}, "no such folder or file"),
         (tmp_path / "a\0b", {}, "no such folder or file"),
         (folder / "a.png", {}, "not a file that can be opened as a scene"),
         (tmp_path, {}, r"holds no rig\.toml, no input_Cam040\.png .* give a pattern"),
-        (folder, {"size_factor": 2}, "size_factor means nothing"),
+        (folder, {"size_factor": 2}, "size_factor .--size-factor. means nothing"),
         (folder / "rig.toml", {"pattern": "{row}.png"}, "a pattern is for a folder"),
+        (empty, {}, "is an empty folder"),
         (folder, {"views": "some"}, "views: 'some'"),
         (folder, {"views": 1}, "views: 1"),
         (folder, {"views": 99}, "views: 99"),
@@ -219,3 +221,14 @@ def test_a_reference_number_beyond_all_floats(tmp_path):
     meta.write_text(meta.read_text().replace('"reference": [', '"reference": [1' + 400 * "0" + ","))
     with pytest.raises(InputError, match=r"lf\.zarr: reference \[1000"):
         open_scene(store)
+
+
+def test_what_lies_beside_the_views_does_not_hide_them(tmp_path):
+    names = [f"shot_{row}_{column}.png" for row in range(2) for column in range(2)]
+    put(tmp_path, *names, "contact-sheet.png", "scan2.png")
+    (tmp_path / "notes.txt").write_text("shots of 1_1_2020")
+    (tmp_path / "out_1_2").mkdir()
+    assert len(open_scene(tmp_path).targets) == 3
+    put(tmp_path, "other_0_0.png")  # which of the two is meant?
+    with pytest.raises(InputError, match="not recognised"):
+        open_scene(tmp_path)

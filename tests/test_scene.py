@@ -268,3 +268,20 @@ def test_choose_views_refuses(which: Any) -> None:
 def test_choose_views_refuses_where_none_is_left() -> None:
     with pytest.raises(InputError, match="try all"):
         choose_views([(1, 2), (2, 1)], "cross")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [(np.uint16, 8), (np.uint16, 10), (np.uint16, 12), (np.uint16, 14), (np.uint16, 16),
+                        (np.int16, 12), (np.int32, 8), (np.int64, 8), (np.uint32, 16)],
+)  # fmt: skip
+def test_integers_that_do_not_fill_their_type_are_as_bright_as_those_that_do(dtype: Any, bits: int) -> None:
+    views = [image(k) for k in range(2)]
+    white = 2**bits - 1
+    found = Scene(*((view * white).astype(dtype) for view in views[:1]), [(views[1] * white).astype(dtype)], [(1, 0)])
+    np.testing.assert_allclose(found.reference, views[0], atol=1.5 / white)
+    np.testing.assert_allclose(found.targets[0], views[1], atol=1.5 / white)
+
+
+def test_dark_8_bit_images_stay_dark() -> None:
+    dark = [np.uint8(20 * image(k)) for k in range(2)]
+    assert Scene(dark[0], dark[1:], [(1, 0)]).reference.max() < 0.1

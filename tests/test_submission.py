@@ -83,7 +83,7 @@ def test_it_grows_and_says_what_is_missing(results: list[Path], tmp_path: Path, 
     assert run(out, *results[:5]) == 1
     printed = capsys.readouterr().out
     assert "test        herbs       missing: disp_maps/herbs.pfm, runtimes/herbs.txt" in printed
-    assert "14 files are missing, 0 things are wrong" in printed
+    assert "not complete; files missing: 14, things wrong: 0" in printed
     assert run(out, *results[5:]) == 0
     (out / "runtimes" / "dino.txt").unlink()
     assert run(out) == 1
@@ -184,3 +184,16 @@ def test_maps_and_runtimes_are_written_together(results: list[Path], tmp_path: P
     with pytest.raises(InputError, match="cannot be written"):
         submission.write(tmp_path, results[:2])
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_time_that_is_mostly_compilation_is_refused(tmp_path: Path) -> None:
+    folder = result(tmp_path / "boxes", "boxes")
+    summary = json.loads((folder / "result.json").read_text())
+    for first, refused in ((58.0, True), (0.4, False)):
+        summary["history"] = [{"seconds": seconds} for seconds in (first, 0.1, 0.2)]
+        (folder / "result.json").write_text(json.dumps(summary))
+        if refused:
+            with pytest.raises(InputError, match="boxes: its first solve took 58 s, which is the compilation"):
+                submission.write(tmp_path / "out", [folder])
+        else:
+            assert submission.write(tmp_path / "out", [folder]) == ["boxes"]

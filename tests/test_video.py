@@ -208,8 +208,34 @@ def test_frames_are_chosen_as_python_does(videos, tmp_path, told, chosen, capsys
     assert cli.main(["estimate", str(videos), "--out", str(tmp_path), "--solves", "1", "--views", "2",
                      "--engine", "cpu", f"--frames={told}"]) == 0  # fmt: skip
     printed = capsys.readouterr().out
-    assert f"{len(chosen)} of {FRAMES}: {chosen[0]} to {chosen[-1]}" in printed
+    last = f" to {chosen[-1]}" if len(chosen) > 1 else ""
+    assert f"{len(chosen)} of {FRAMES}: {chosen[0]}{last}\n" in printed
     assert [row["frame"] for row in json.loads((tmp_path / "video.json").read_text())["frames"]] == chosen
+
+
+def test_another_run_into_the_folder_leaves_no_frame_of_the_first(videos, tmp_path, capsys):
+    out = tmp_path / "out"
+    common = ["--out", str(out), "--solves", "1", "--views", "2", "--engine", "cpu"]
+    assert cli.main(["estimate", str(videos), *common]) == 0
+    (out / "frame_0003" / "notes.txt").write_text("the user's own")
+    assert cli.main(["estimate", str(videos), *common, "--frames", "0:2"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["frame_0000", "frame_0001", "frame_0003", "video.json"]
+    assert [path.name for path in (out / "frame_0003").iterdir()] == ["notes.txt"]
+    # Stills and videos do not mix; and where a video's results are given for a result, one of its frames is asked for.
+    gradcon.synth.write("planes", tmp_path / "still", (24, 24), views=3)
+    capsys.readouterr()
+    assert cli.main(["estimate", str(tmp_path / "still"), *common]) == 2
+    assert "holds the results of a video" in capsys.readouterr().err
+    assert cli.main(["convert", str(out), str(tmp_path / "x.npz")]) == 2
+    assert "give the folder of one of its frames" in capsys.readouterr().err
+    assert cli.main(["estimate", str(tmp_path / "still"), "--out", str(tmp_path / "one"), "--solves", "1"]) == 0
+    assert cli.main(["estimate", str(videos), "--out", str(tmp_path / "one"), *common[2:]]) == 2
+    assert "holds the result of a still" in capsys.readouterr().err
+
+
+def test_one_video_alone_is_no_scene(videos, capsys):
+    assert cli.main(["info", str(next(videos.glob("*.mkv"))), "--no-picture"]) == 2
+    assert "give the folder that holds a video for each view" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("told", ["4", "-5", "3:2", "1-2", "", "1:2:3", "a"])

@@ -18,6 +18,7 @@ LACKS = {  # what depth takes, by the format of the scene
     "middlebury": "the dmin.txt that came with the images, and a size factor where they are not of a published size; "
     "put the file beside them, or give --size-factor",
     "hdf5": "the attributes dH, focalLength and shift; add them to the file",
+    "npy": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; save an .npz of them and `views`",
     "npz": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these arrays to the file",
     "zarr": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these attributes to the store",
     "rig": "camera matrices; give each view of the rig.toml K, R and t instead of a baseline",

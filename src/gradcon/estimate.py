@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -69,6 +70,7 @@ def estimate(
     (48, 48)
     """
     options = options or Options()
+    _refuse_no_scene(scene)
     start = time.perf_counter()
     machine = engines.create(engine, scene, options)
     _refuse_host_engine(on_device, machine)
@@ -129,6 +131,8 @@ def estimate_many(
         raise InputError(f"initial: {initial!r} is neither a disparity nor 'previous'.")
     if first is not None and not chained:
         raise InputError("first: means something only with initial='previous'; leave it out.")
+    if isinstance(scenes, Scene):
+        raise InputError("scenes: is one Scene, not several; use estimate, or put it into a list.")
     how = _How(options, first if chained else initial, chained, engine, on_device, check_directions)
     return _results(scenes, how)
 
@@ -201,8 +205,7 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
 def _next_scene(source: Iterator[Scene], gpu: Any, engine: str) -> tuple[Scene, Scene] | None:
     """The next scene as it is given, which its result keeps, and where the engine will want it."""
     for scene in source:
-        if not isinstance(scene, Scene):
-            raise InputError(f"scenes: one of them is a {type(scene).__name__}, not a Scene; use open_scene.")
+        _refuse_no_scene(scene)
         try:
             return scene, gpu.transfer(scene) if gpu is not None else scene
         except InputError:  # it does not fit
@@ -210,6 +213,14 @@ def _next_scene(source: Iterator[Scene], gpu: Any, engine: str) -> tuple[Scene, 
                 raise
             return scene, scene
     return None
+
+
+def _refuse_no_scene(scene: Any) -> None:
+    """Refuse what is not a Scene, and say how one is made of it."""
+    if isinstance(scene, (str, os.PathLike)):
+        raise InputError(f"scene: {str(scene)!r} is a path, not a Scene; open it by open_scene.")
+    if not isinstance(scene, Scene):
+        raise InputError(f"scene: is a {type(scene).__name__}, not a Scene; use open_scene, or Scene.from_lightfield.")
 
 
 @in_words

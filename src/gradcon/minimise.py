@@ -148,7 +148,7 @@ def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
     """The first disparity, and whether it is one to reweigh by (IRLS has no weights before its first solve)."""
     given = as_array(0.0 if initial is None else initial)
     if given.dtype.kind not in "buif":
-        raise InputError(f"initial: {initial!r} is neither a number nor a map of the disparity.")
+        raise InputError(f"initial: is a {type(initial).__name__}, neither a number nor a map of the disparity.")
     if given.ndim == 0:
         value = float(given)
         if not np.isfinite(value):

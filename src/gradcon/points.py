@@ -27,7 +27,7 @@ KEEP = 0.8
 STEEPEST = math.tan(math.radians(85))  # what falls away faster is taken for the gap between two surfaces
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PointCloud:
     """Points before the reference camera, which is at the origin: x to the right, y down, z ahead.
 
@@ -54,6 +54,12 @@ class PointCloud:
     unit: str
     name: str
     reference: str
+
+    def __repr__(self) -> str:
+        normals = " with normals" if self.normals is not None else ""
+        return (
+            f"<PointCloud of {self.name!r}: {len(self.positions)} points{normals}, in {self.unit or 'unknown units'}>"
+        )
 
     def __len__(self) -> int:
         return len(self.positions)

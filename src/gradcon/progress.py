@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from gradcon.result import Solve
 
 SECONDS_BETWEEN_LINES = 2.0
+SECONDS_OF_SILENCE = 4.0  # before the first solve is done, until it is said why
 
 
 def describe(row: Solve) -> str:
@@ -23,14 +25,23 @@ def display(solves: int, name: str) -> Iterator[Callable[[Solve], None]]:
     """Yield the function to call with each finished solve."""
     if not sys.stderr.isatty():
         spoke = time.monotonic()
+        silence = threading.Timer(
+            SECONDS_OF_SILENCE, _say, [f"{name}: the first run on a machine compiles for a minute"]
+        )
+        silence.daemon = True
+        silence.start()
 
         def line(row: Solve) -> None:
             nonlocal spoke
+            silence.cancel()
             if row.solve == 1 or time.monotonic() - spoke >= SECONDS_BETWEEN_LINES:
                 spoke = time.monotonic()
-                print(f"{name}: solve {row.solve} of at most {solves}: {describe(row)}", file=sys.stderr, flush=True)
+                _say(f"{name}: solve {row.solve} of at most {solves}: {describe(row)}")
 
-        yield line
+        try:
+            yield line
+        finally:
+            silence.cancel()
         return
 
     from rich.console import Console
@@ -40,3 +51,7 @@ def display(solves: int, name: str) -> Iterator[Callable[[Solve], None]]:
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=solves, note="compiling at first use")
         yield lambda row: bar.update(task, completed=row.solve, note=describe(row))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

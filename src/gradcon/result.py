@@ -46,7 +46,7 @@ class Solve:
     rmse: float | None  # against the ground truth, over the whole frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A disparity map for the reference view, with its confidence and its story.
 
@@ -91,6 +91,13 @@ class Result:
     metrics: dict[str, float] | None
     warnings: list[str]
     scene: Scene = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        height, width = self.disparity.shape
+        rmse = f", RMSE {self.metrics['rmse']:.4f}" if self.metrics else ""
+        return (
+            f"<Result of {self.source['name']!r}: {width} x {height}, {len(self.history)} solves, {self.engine}{rmse}>"
+        )
 
     def depth(self) -> NDArray[np.float32]:
         """Depth along the reference's axis, (height, width), in the unit of `scene.calibration`.

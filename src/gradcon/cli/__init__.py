@@ -9,6 +9,8 @@ Heavy libraries are imported by the commands that use them, so that `gradcon --h
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from typing import Any, NoReturn
@@ -16,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 # In the order of the commands in --help.
-from gradcon.cli import estimates, scenes, conversions, measurements  # noqa: F401  # isort: skip
+from gradcon.cli import scenes, estimates, conversions, measurements  # noqa: F401  # isort: skip
 from gradcon.cli.app import app
 from gradcon.errors import DeviceError, InputError
 
@@ -28,6 +30,9 @@ GPU_FAILED = 3  # exit code
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """The command itself: `main`, and the end of the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may be no text
     code = main(arguments)
     if code == GPU_FAILED:
         # What CuPy would clean up is lost, and each failure to do so would be reported.
@@ -41,7 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     try:
         code = app(arguments, standalone_mode=False, prog_name="gradcon")
-        sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
         return int(code or 0)
     except (InputError, DeviceError) as error:
         return _fail(str(error), code=GPU_FAILED if isinstance(error, DeviceError) else 2)
@@ -53,9 +59,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except BrokenPipeError:
+    except OSError as error:  # of stdout: files are written by functions that say which
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; give it another place.")
 
 
 def _fail(sentence: str, code: int = 2) -> int:

@@ -93,7 +93,7 @@ def _submission(
     if check.complete:
         print(f"{folder}: is complete; zip {submission.MAPS} and {submission.RUNTIMES} to hand it in")
     else:
-        print(f"{folder}: {len(check.missing)} files are missing, {len(check.wrong)} things are wrong")
+        print(f"{folder}: not complete; files missing: {len(check.missing)}, things wrong: {len(check.wrong)}")
     return 2 if check.wrong else int(bool(check.missing))
 
 

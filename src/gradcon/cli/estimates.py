@@ -41,7 +41,9 @@ def _estimate(
     flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
-    depth: Annotated[bool, typer.Option("--depth", help="Refuse a scene whose depth cannot be known.")] = False,
+    depth: Annotated[
+        bool, typer.Option("--depth", help="Insist on depth: refuse a scene without calibration.")
+    ] = False,
     points: Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")] = False,
     normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
     keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
@@ -78,6 +80,7 @@ def _estimate(
         how: dict[str, Any] = {"initial": start, "engine": engine, "json": json}
         videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
         return
+    videos.refuse_video_folder(out)
     opened = prepare(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
@@ -164,4 +167,8 @@ def _disparity(path: Path) -> Any:
     from gradcon.io.maps import choose, read_maps
 
     maps = read_maps(path)
+    if maps[0].quantity not in (None, "disparity"):
+        raise InputError(
+            f"{path}: holds {maps[0].name}, not a disparity; give a map of disparity, or a result's folder."
+        )
     return choose(maps, path, "disparity" if maps[0].quantity is not None else None)[0].values

@@ -6,12 +6,13 @@ every frame, so that a run that was stopped leaves frames that are whole and a l
 
 from __future__ import annotations
 
+import json as json_module
 import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from gradcon.io import Frames
 from gradcon.io.files import write_file
 from gradcon.messages import warn
 from gradcon.options import Options
-from gradcon.result import Result
+from gradcon.result import RESULT_FILES, SUMMARY, Result
 from gradcon.scene import Scene
 
 LIST = "video.json"
+_FRAME = re.compile(r"frame_[0-9]{4,9}")
 _SLICE = re.compile(r"(-?[0-9]{1,9})?(:(-?[0-9]{1,9})?)?")
 Save = Callable[[Result, Path], Any]
 
@@ -69,6 +71,8 @@ def estimate_video(
     digits = max(4, len(str(len(found) - 1)))
     folders = [f"frame_{k:0{digits}d}" for k in chosen]
     refuse_unwritable(out, [LIST])
+    if (out / SUMMARY).exists():
+        raise InputError(f"{out}: holds the result of a still; choose another folder for those of a video.")
     for folder in folders:
         if (out / folder).exists():
             refuse_unwritable(out / folder)
@@ -82,6 +86,7 @@ def estimate_video(
     name = found.listing.name or found.listing.source.resolve().name
     rows: list[dict[str, Any]] = []
     story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": [], "frames": rows}
+    _remove_earlier(out, keep=folders)
     begun = time.perf_counter()
     with warnings.catch_warnings(), _display(len(chosen), name) as show:
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
@@ -97,6 +102,27 @@ def estimate_video(
             show(rows[-1])
             warn(result)
     print(as_json(story) if json else _describe(story, out))
+
+
+def refuse_video_folder(out: Path) -> None:
+    """Refuse to put the result of a still among those of a video."""
+    if (out / LIST).exists():
+        raise InputError(f"{out}: holds the results of a video; choose another folder for that of a still.")
+
+
+def _remove_earlier(out: Path, keep: list[str]) -> None:
+    """Remove the frames that an earlier run wrote, by its list, and that this one will not replace."""
+    try:
+        listed = json_module.loads((out / LIST).read_text(encoding="utf-8"))["frames"]
+        earlier = [str(row["folder"]) for row in listed]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for name in earlier:
+        if name not in keep and _FRAME.fullmatch(name) and not (out / name).is_symlink():
+            for file in RESULT_FILES:
+                (out / name / file).unlink(missing_ok=True)
+            with suppress(OSError):  # something else lies there too
+                (out / name).rmdir()
 
 
 def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
@@ -120,7 +146,8 @@ def _describe(story: dict[str, Any], out: Path) -> str:
     lines = [
         ("video", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),
-        ("frames", f"{len(rows)} of {source['frames']}: {first['frame']} to {last['frame']}"),
+        ("frames", f"{len(rows)} of {source['frames']}: {first['frame']}"
+                   + (f" to {last['frame']}" if len(rows) > 1 else "")),
         ("engine", f"{story['engine']}{note}, {solves} solves in {story['seconds']:.2f} s "
                    f"({first['solves']} of them for the first frame)"),
         ("written", f"{out}: {LIST}, {first['folder']}" + (f" to {last['folder']}" if len(rows) > 1 else "")),

@@ -95,6 +95,9 @@ class Frames(Sequence[Scene]):
         self.views = views
         self.is_video = listing.frames is not None
 
+    def __repr__(self) -> str:
+        return f"<Frames of {self.listing.source}: {len(self)}, {self.listing.recognised}>"
+
     def __len__(self) -> int:
         return 1 if self.listing.frames is None else self.listing.frames
 

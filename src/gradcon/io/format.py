@@ -40,4 +40,6 @@ class Format:
 
     def refuse_other_hints(self, path: Path, hints: Hints) -> None:
         for name in sorted(hints.given() - self.takes - {"reference"}):
-            raise InputError(f"{path}: is {self.name}, so {name} means nothing here; leave it out.")
+            raise InputError(
+                f"{path}: is {self.name}, so {name} (--{name.replace('_', '-')}) means nothing here; leave it out."
+            )

@@ -8,7 +8,7 @@ from pathlib import Path
 from gradcon.errors import InputError
 from gradcon.io import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
 from gradcon.io.format import Hints
-from gradcon.io.listing import Listing
+from gradcon.io.listing import Listing, files_in
 
 FORMATS = (
     pattern.TOLD,
@@ -38,6 +38,11 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         if why := known.recognise(path, hints):
             known.refuse_other_hints(path, hints)
             return replace(known.list(path, hints), recognised=f"{known.name}: {why}")
+    if path.is_file() and path.suffix.lower() in pattern.VIDEO_SUFFIXES:
+        raise InputError(
+            f"{path}: is one video; give the folder that holds a video for each view, with the camera's row and column "
+            "in their names (cam_0_0.mp4), or a rig.toml that lists them."
+        )
     if path.is_file() and path.suffix.lower() in pattern.SUFFIXES:
         raise InputError(
             f"{path}: is one image, not a file that can be opened as a scene by itself; if it holds all views, give "
@@ -47,8 +52,11 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         raise InputError(
             f"{path}: is not a file that can be opened as a scene; see docs/formats.md for those that can."
         )
+    if not files_in(path):
+        raise InputError(f"{path}: is an empty folder; give the one that holds the views.")
     raise InputError(
         f"{path}: is not recognised as a scene: it holds no {rig.RIG}, no input_Cam040.png (4D light field), "
-        "no view1.png or im2.ppm (Middlebury), no sparse/cameras.bin or .txt (COLMAP); give a pattern (--pattern) "
-        'for its file names, such as "{row}_{col}.png".'
+        "no view1.png or im2.ppm (Middlebury), no sparse/cameras.bin or .txt (COLMAP), and no images, videos or "
+        "folders of frames whose names count rows and columns (a_0_0.png); give a pattern (--pattern) for its file "
+        'names, such as "shot{row}x{col}.png".'
     )

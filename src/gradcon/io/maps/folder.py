@@ -34,6 +34,8 @@ def read(folder: Path, name: str) -> Map:
 def read_summary(folder: Path) -> dict[str, Any]:
     """What result.json holds."""
     path = folder / RESULT
+    if (folder / "video.json").is_file():
+        raise InputError(f"{folder}: holds the results of a video; give the folder of one of its frames.")
     if folder.is_dir() and not path.exists():
         raise InputError(f"{folder}: holds no {RESULT}; give a folder that `gradcon estimate` wrote.")
     try:
