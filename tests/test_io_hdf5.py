@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gradcon import Options, estimate, open_scene, synth
 from gradcon.errors import InputError
 from gradcon.io.hdf5 import SIGNATURE
+from gradcon.io.images import read_image
 from gradcon.io.lightfield_array import save_lightfield
 
 h5py = pytest.importorskip("h5py")
@@ -219,3 +220,20 @@ def test_truth_that_has_no_depth_is_not_dropped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="1 disparities of the truth have no depth"):
         save_lightfield(tmp_path / "lf.h5", some_views(), ground_truth=truth, parameters=parameters)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("with_truth", [True, False])
+@pytest.mark.parametrize("name", ["occlusion", "parallel", "low-texture"])
+def test_the_images_tell_which_way_columns_are_counted(tmp_path: Path, name: str, with_truth: bool) -> None:
+    folder = synth.write(name, tmp_path / "hci", (64, 64), grid=5, views="all")
+    expected = open_scene(folder)
+    views = np.stack([read_image(path) for path in sorted(folder.glob("*.png"))]).reshape(5, 5, 64, 64, 3)
+    calibration = expected.calibration
+    assert calibration is not None
+    told = {"dH": 2.0, "focalLength": calibration.product / 2.0, "shift": calibration.offset}
+    depth = calibration.depth(expected.ground_truth) if with_truth else None
+    for columns, array in (("to the right", views), ("to the left", views[:, ::-1])):
+        found = open_scene(make(tmp_path / f"{columns}.h5", array, depth, **(told if with_truth else {})))
+        assert found.metadata["columns"].startswith(columns)
+        np.testing.assert_array_equal(found.baselines, expected.baselines)
+        np.testing.assert_array_equal(found.targets, expected.targets)

@@ -6,6 +6,7 @@ attributes `dH` and `dV` (distance of neighbouring cameras), `focalLength` (pixe
 neighbouring images are shifted on top of each other).  The disparity of a depth Z is dH focalLength / Z - shift.
 
 In these files rows are counted downwards, but columns from right to left: with u growing, the camera moves to the left.
+Files that others wrote count to the right, so the images are asked (`column_order`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
+from gradcon.io.column_order import columns_run_right
 from gradcon.io.fields import finite_number
 from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.format import Format, Hints
@@ -60,7 +63,6 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
     spacing, focal, shift = known["dH"], known["focalLength"], known["shift"]
     calibrated = spacing is not None and focal is not None and shift is not None and spacing > 0 and focal > 0
     stretch = known["dV"] / spacing if spacing and known["dV"] and known["dV"] * spacing > 0 else 1.0
-    places: dict[Index, Baseline] = {(v, u): _stands(v, u, stretch) for v, u in np.ndindex(*shape[:2])}
     middle = shape[0] // 2, shape[1] // 2
 
     def calibration(size: tuple[int, int]) -> Calibration:
@@ -81,7 +83,14 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
                 disparity[mask[index if len(mask.shape) == 4 else ...] == 0] = np.nan
         return disparity
 
+    has_truth = calibrated and bool(depth)
+    try:
+        right = columns_run_right(partial(_view, path), shape[:2], truth(middle) if has_truth else None)
+    except InputError:  # a view that is damaged matters to those who use it
+        right = None
+    places: dict[Index, Baseline] = {(v, u): _stands(v, u, stretch, bool(right)) for v, u in np.ndindex(*shape[:2])}
     metadata: dict[str, Any] = {"format": "hdf5", **{name: value for name, value in told.items() if value is not None}}
+    metadata["columns"] = "to the right, as the images show" if right else "to the left, as in the older HCI set"
     if not calibrated:
         lacking = [name for name in ("dH", "focalLength", "shift") if known[name] is None]
         lacking = lacking or ["a positive dH", "a positive focalLength"]
@@ -89,12 +98,12 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
     return make_listing(
         path,
         places,
-        lambda index: _view(path, index),
+        partial(_view, path),
         hints,
         own=middle,
         middle=places[middle],
         metadata=metadata,
-        truth=truth if calibrated and depth else None,
+        truth=truth if has_truth else None,
         truth_of=places if len(depth) == 4 else [middle],
         calibration=calibration if calibrated else None,
     )
@@ -135,9 +144,9 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _stands(v: int, u: int, stretch: float) -> Baseline:
+def _stands(v: int, u: int, stretch: float, right: bool) -> Baseline:
     """Baselines in steps of dH; a row further down is dV / dH of them away."""
-    x, y = stands_at(v, -u)
+    x, y = stands_at(v, u if right else -u)
     return x, y * stretch
 
 
