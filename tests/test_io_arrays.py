@@ -148,7 +148,7 @@ def test_arrays_that_are_no_light_field(tmp_path: Path, array: np.ndarray, says:
 @pytest.mark.parametrize(
     ("members", "says"),
     [
-        ({"arr_0": some_views()}, "no array `views`, only arr_0"),
+        ({"arr_0": some_views(), "arr_1": some_views()}, "no array `views`, only arr_0"),
         ({"views": some_views(), "baseline": [1]}, "unknown field 'baseline'; did you mean 'baselines'"),
         ({"views": some_views(), "baselines": np.zeros((3, 2))}, "as baselines are given"),
         ({"views": some_views((3, 8, 12)), "baselines": np.zeros((2, 2))}, r"baselines must be \(3, 2\)"),
@@ -246,3 +246,12 @@ def test_a_blank_view_that_could_not_be_read_back_is_not_written(tmp_path: Path,
     with pytest.raises(InputError, match=r"view \(2, 4\): all its pixels are 0"):
         save_lightfield(tmp_path / f"lf{suffix}", views)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_array_that_is_alone_may_have_any_name(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", some_views())
+    np.savez(tmp_path / "b.npz", some_views())
+    np.savez(tmp_path / "c.npz", lightfield=some_views())
+    expected = open_scene(tmp_path / "a.npy")
+    for name in ("b.npz", "c.npz"):
+        assert open_scene(tmp_path / name).fingerprint() == expected.fingerprint()

@@ -172,6 +172,8 @@ def _members(path: Path) -> dict[str, Stored]:
     for info in infos:
         refuse_escape(info.filename, path)
     names = [info.filename.removesuffix(".npy") for info in infos]
+    if len(names) == 1:
+        names = ["views"]  # whatever its name, as numpy.savez(file, array) gives it one
     if "views" not in names:
         raise InputError(f"{path}: holds no array `views`, only {', '.join(names[:8])}; name the light field so.")
     refuse_unknown(str(path), names, MEMBERS)

@@ -50,7 +50,7 @@ def list_zarr(path: Path, hints: Hints) -> Listing:
     """`views`, and what else the group's arrays and attributes tell of them."""
     _refuse_leaving(path)
     with _opened(path) as root:
-        views, attributes = _array(root, "views", path), dict(root.attrs)
+        views, attributes = _views(root, path), dict(root.attrs)
         if views is None:
             found = ", ".join(sorted(root.keys())[:8]) or "nothing"
             raise InputError(f"{path}: holds no array `views`, but {found}; name the light field so.")
@@ -110,7 +110,7 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
 
 def _view(path: Path, index: Index) -> NDArray[Any]:
     with _opened(path, view_name(index)) as root:
-        array = _array(root, "views", path)
+        array = _views(root, path)
         pixels: NDArray[Any] = np.asarray(array[index])
         refuse_blank(pixels, array.fill_value, f"{path}, {view_name(index)}")
     return pixels
@@ -132,6 +132,13 @@ def _opened(path: Path, what: str = "") -> Iterator[Any]:
             yield zarr.open(store, mode="r")
         finally:
             store.close()
+
+
+def _views(root: Any, path: Path) -> Any:
+    """The light field: the array `views`, or the only one that there is."""
+    zarr = library("zarr", "zarr", path)
+    names = ["views"] if isinstance(root, zarr.Array) else list(root.keys())
+    return _array(root, names[0] if len(names) == 1 else "views", path)
 
 
 def _array(root: Any, name: str, path: Path) -> Any:
