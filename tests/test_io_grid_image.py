@@ -73,7 +73,7 @@ def test_it_is_read_once(tmp_path, lightfield, monkeypatch):
         ({"grid": 3}, "not a number of rows"),
         ({"grid": (3, 5), "reference": "3,0"}, r"view \(3, 0\) is outside the 3 x 5 grid"),
         ({"grid": (3, 5), "reference": "middle"}, "'middle' is not one of its images"),
-        ({"grid": (3, 5), "neighbours": 4}, "neighbours means nothing here"),
+        ({"grid": (3, 5), "neighbours": 4}, "neighbours .--neighbours. means nothing here"),
         ({}, r"is one image.*--grid ROWSxCOLUMNS"),
         ({"micro_images": True}, r"--grid ROWSxCOLUMNS, with --micro-images"),
     ],
