@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from gradcon.luma import to_luma
 
@@ -36,7 +35,7 @@ def columns_run_right(
         return None
 
     def smooth(v: int, u: int) -> Field:
-        return ndimage.gaussian_filter(to_luma(read((v, u))).astype(np.float64), SMOOTH)
+        return _blur(to_luma(read((v, u))).astype(np.float64), SMOOTH)
 
     middle = smooth(v, u)
     if min(middle.shape) < SMALLEST:
@@ -62,5 +61,12 @@ def _correlation(a: Field, b: Field, texture: Field) -> float:
 def _disparity(difference: Field, image: Field, axis: int) -> tuple[Field, Field]:
     """Disparity between views two steps apart, by least squares around each pixel, and the texture it rests on."""
     g = np.gradient(image, axis=axis)
-    texture = ndimage.gaussian_filter(g * g, AROUND)
-    return ndimage.gaussian_filter(g * difference, AROUND) / (2 * texture + 1e-9), texture
+    texture = _blur(g * g, AROUND)
+    return _blur(g * difference, AROUND) / (2 * texture + 1e-9), texture
+
+
+def _blur(image: Field, s: float) -> Field:
+    from scipy import ndimage
+
+    blurred: Field = ndimage.gaussian_filter(image, s)
+    return blurred
