@@ -350,12 +350,13 @@ def test_without_cupy_it_says_how_to_install_it(monkeypatch):
 
 def test_a_gpu_that_fails_ends_the_command_with_code_3(monkeypatch, capsys, tmp_path):
     from gradcon import cli
+    from gradcon.cli import estimates
 
     def fail(*_, **__):
         raise DeviceError("the GPU or its driver failed: it is lost.")
 
     folder = synth.write("planes", tmp_path / "scene", (16, 16), views=5)
-    monkeypatch.setattr(cli, "estimate", fail)
+    monkeypatch.setattr(estimates, "estimate", fail)
     assert cli.main(["estimate", str(folder), "--out", str(tmp_path / "out")]) == 3
     assert capsys.readouterr().err == "gradcon: the GPU or its driver failed: it is lost.\n"
     assert not (tmp_path / "out").exists()
