@@ -32,6 +32,8 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
     if isinstance(listing.reference.stands, geometry.Camera):
         baselines = baselines / geometry.shortest(list(baselines))  # the scene's unit
     lengths = np.hypot(*baselines.T)
+    # Of views as near as each other, first the one to the right, as a second eye would be.
+    order = np.lexsort((baselines[:, 0], np.abs(baselines[:, 1]), np.round(lengths / lengths.max(), 6)))
     calibration = scene.calibration
     found = {
         "recognised": listing.recognised,
@@ -45,8 +47,8 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
         "baselines": [
             {"view": view.name, "x": float(x), "y": float(y)} for view, (x, y) in zip(others, baselines, strict=True)
         ],
-        "nearest": {"view": others[int(lengths.argmin())].name, "baseline": float(lengths.min())},
-        "farthest": {"view": others[int(lengths.argmax())].name, "baseline": float(lengths.max())},
+        "nearest": {"view": others[order[0]].name, "baseline": float(lengths.min())},
+        "farthest": {"view": others[order[-1]].name, "baseline": float(lengths.max())},
         "unit": DISPARITY_UNIT,
         "sign": DISPARITY_SIGN,
         "calibration": calibration.summary() if calibration is not None else None,
