@@ -67,7 +67,7 @@ def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str]
             )
         stack[k] = luma
 
-    if xp is np:
+    if xp is np and any(callable(target) for target in targets):  # they are read from somewhere
         with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
             list(pool.map(fill, range(len(targets))))
     else:
