@@ -11,7 +11,7 @@ import typer
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames, open_scene
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
-from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, Views, hints
+from gradcon.cli.openings import Told, Views, opens_scene
 from gradcon.depth import calibration_of
 from gradcon.errors import InputError
 from gradcon.messages import confidence_table, describe, metrics_table, warn
@@ -21,6 +21,7 @@ from gradcon.result import CONFIDENCE_PICTURE
 
 
 @app.command("estimate")
+@opens_scene
 def _estimate(
     scene: SceneArgument,
     out: Out,
@@ -32,12 +33,6 @@ def _estimate(
     solves: Annotated[int, typer.Option(help="At most so many solves.")] = Options.solves,
     views: Views = "all",
     engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
     flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
@@ -48,6 +43,8 @@ def _estimate(
     normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
     keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
     json: Json = False,
+    *,
+    told: Told,
 ) -> None:
     """Estimate the disparity of a scene's reference view, and its depth where the scene is calibrated.
 
@@ -62,7 +59,6 @@ def _estimate(
     share = check_keep(KEEP if keep is None else keep)
     start = _initial(initial)
     refuse_unwritable(out)
-    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
     found = open_frames(scene, views=views, **told)
     chosen = videos.choose_frames(frames, found, scene)
 
@@ -91,6 +87,7 @@ def _estimate(
 
 
 @app.command("evaluate")
+@opens_scene
 def _evaluate(
     disparity: Annotated[Path, typer.Argument(help="A map of disparity, or a folder that `gradcon estimate` wrote.")],
     scene: SceneArgument,
@@ -100,13 +97,9 @@ def _evaluate(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plots of the confidence [DISPARITY/confidence.png].")
     ] = None,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
     json: Json = False,
+    *,
+    told: Told,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
@@ -120,7 +113,6 @@ def _evaluate(
     if picture is not None and not confidence:
         raise InputError("picture: is of the confidence; add --confidence.")
     estimated = _disparity(disparity)
-    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
     opened = open_scene(scene, views=2, **told)  # the truth needs no more views
     if opened.ground_truth is None:
         raise InputError(f"{scene}: holds no ground truth to compare with; give a scene that does.")

@@ -9,24 +9,21 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
-from gradcon.cli.openings import Grid, MicroImages, Neighbours, Pattern, Reference, SizeFactor, as_options, hints
+from gradcon.cli.openings import Told, as_options, opens_scene
 from gradcon.errors import InputError
 
 
 @app.command("info")
+@opens_scene
 def _info(
     scene: SceneArgument,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the contact sheet goes [NAME-views.png].")
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Make no contact sheet.")] = False,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
     json: Json = False,
+    *,
+    told: Told,
 ) -> None:
     """Say what a scene is taken for, and why.
 
@@ -41,7 +38,6 @@ def _info(
     if picture is not None and (no_picture or picture.suffix.lower() != ".png"):
         what = "and --no-picture exclude each other" if no_picture else f"{picture} does not end in .png"
         raise InputError(f"picture: {what}; correct the options.")
-    told = hints(reference, pattern, size_factor, grid, micro_images, neighbours)
     found = open_frames(scene, **told)
     described = describe_scene(found)
     if not no_picture:
