@@ -32,18 +32,42 @@ RESULT_FILES = (  # all that a result may leave in its folder
 
 @dataclass(frozen=True)
 class Solve:
-    """One row of a run's history; disparities in pixels per unit baseline."""
+    """One row of a run's history; disparities in pixels per unit baseline.
 
-    solve: int  # 1, 2, 3, ...
-    stage: int  # index into the method's stages
-    scales: tuple[int, ...]  # the scales q in use
-    views: int  # in use, the reference counted
-    step_mean: float  # mean and largest |change of disparity|, after limit and median
+    Attributes
+    ----------
+    solve : int
+        1, 2, 3, ...
+    stage : int
+        Index into the method's stages.
+    scales : tuple of int
+        The scales q in use.
+    views : int
+        In use, the reference counted.
+    step_mean : float
+        Mean change of the disparity, in magnitude, after limit and median.
+    step_max : float
+        Its largest change.
+    clipped : float
+        Share of pixels whose step met the limit.
+    inner_iterations : int
+        Of the linear solver.
+    seconds : float
+        That it took.
+    rmse : float or None
+        Against the ground truth, over the whole frame.
+    """
+
+    solve: int
+    stage: int
+    scales: tuple[int, ...]
+    views: int
+    step_mean: float
     step_max: float
-    clipped: float  # share of pixels whose step met the limit
+    clipped: float
     inner_iterations: int
     seconds: float
-    rmse: float | None  # against the ground truth, over the whole frame
+    rmse: float | None
 
 
 @dataclass(frozen=True, repr=False)
