@@ -240,3 +240,7 @@ def test_options_that_make_no_sense(
     assert cli.main(["estimate", str(scene), "--out", str(tmp_path / "out"), *options]) == 2
     assert told in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_colours_of_a_camera_with_fewer_bits_are_bright() -> None:
+    assert to_rgb(np.uint16([[0, 2047, 4095]])).max() == 255

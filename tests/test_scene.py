@@ -285,3 +285,8 @@ def test_integers_that_do_not_fill_their_type_are_as_bright_as_those_that_do(dty
 def test_dark_8_bit_images_stay_dark() -> None:
     dark = [np.uint8(20 * image(k)) for k in range(2)]
     assert Scene(dark[0], dark[1:], [(1, 0)]).reference.max() < 0.1
+
+
+def test_a_camera_that_looks_elsewhere_does_not_confuse_the_choice_of_views() -> None:
+    B = [(3, 0), (1, 0), (np.nan, np.nan), (2, 0)]
+    assert choose_views(B, 3) == [1, 3]

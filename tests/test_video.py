@@ -13,7 +13,7 @@ import pytest
 import gradcon
 from gradcon import InputError, Options, cli, estimate_many, open_frames, open_scene, synth
 from gradcon.io import png
-from gradcon.io.pfm import read_pfm
+from gradcon.io.pfm import read_pfm, write_pfm
 from test_video_files import Images, encode, noise
 
 FRAMES = 4
@@ -264,3 +264,33 @@ def test_the_first_frame_may_start_from_a_map(tmp_path):
         list(estimate_many([scene], options, initial="previous", first=start[:-1], engine="cpu"))
     with pytest.raises(InputError, match=r"^first: "):
         estimate_many([scene], options, initial=0.0, first=start)
+
+
+def test_brightness_does_not_jump_from_frame_to_frame(tmp_path):
+    """What is white is found once, though later frames may suggest otherwise."""
+    rng = np.random.default_rng(0)
+    for view in range(2):
+        frames = [(peak * rng.random((16, 16))).astype(np.uint16) for peak in (3000, 1000, 5000)]
+        put(tmp_path / f"cam_0_{view}", frames)
+    peaks = [scene.reference.max() for scene in open_frames(tmp_path)]
+    assert peaks == pytest.approx([3000 / 4095, 1000 / 4095, 5000 / 4095], rel=0.05)
+
+
+def test_a_run_that_fails_leaves_the_earlier_one(videos, tmp_path, capsys):
+    common = [
+        "estimate",
+        str(videos),
+        "--out",
+        str(tmp_path / "out"),
+        "--solves",
+        "1",
+        "--views",
+        "2",
+        "--engine",
+        "cpu",
+    ]
+    assert cli.main(common) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    write_pfm(tmp_path / "bad.pfm", np.zeros((3, 3)))
+    assert cli.main([*common, "--initial", str(tmp_path / "bad.pfm"), "--frames", "0:1"]) == 2
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before

@@ -11,7 +11,6 @@ axis points to the right, y down and z ahead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from gradcon.errors import InputError
 MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # in a unit of length
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """How the reference's disparities become depths.
 
@@ -45,7 +44,7 @@ class Calibration:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        K = np.asarray(self.K, dtype=np.float64)
+        K = np.array(self.K, dtype=np.float64)
         if not (np.isfinite(self.product) and self.product > 0 and np.isfinite(self.offset)):
             raise InputError(f"calibration: product {self.product} and offset {self.offset} make no depth.")
         if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
@@ -85,14 +84,6 @@ class Calibration:
             "unit": self.unit,
             "K": self.K.tolist(),
         }
-
-    @staticmethod
-    def from_summary(fields: Mapping[str, Any], where: str) -> Calibration:
-        """What `summary` wrote; `where` is said in an error."""
-        try:
-            return Calibration(float(fields["product"]), fields["K"], float(fields["offset"]), str(fields["unit"]))
-        except (KeyError, TypeError, ValueError, InputError):
-            raise InputError(f"{where}: its calibration cannot be read; estimate the scene again.") from None
 
 
 def check_unit(unit: str, where: str) -> str:

@@ -76,8 +76,7 @@ def _listed(listing: Listing) -> dict[tuple[int, int], View]:
 def _thumbnail(image: NDArray[Any], size: int) -> NDArray[np.uint8]:
     """RGB of at most `size` pixels a side; each pixel is the mean of a block."""
     factor = max(1, -(-max(image.shape[:2]) // size))
-    height, width = (max(1, n // factor) for n in image.shape[:2])
-    rgb = to_rgb(image).astype(np.float32)[: height * factor, : width * factor]
-    k = min(factor, *rgb.shape[:2])
-    blocks = rgb[: height * k, : width * k].reshape(height, k, width, k, 3)
-    return np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
+    down, across = (min(factor, n) for n in image.shape[:2])  # a strip keeps a pixel across
+    height, width = image.shape[0] // down, image.shape[1] // across
+    rgb = to_rgb(image).astype(np.float32)[: height * down, : width * across]
+    return np.rint(rgb.reshape(height, down, width, across, 3).mean(axis=(1, 3))).astype(np.uint8)

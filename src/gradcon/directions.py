@@ -51,7 +51,7 @@ def check_directions(scene: Scene, machine: engines.Engine, w: Any) -> list[str]
 def _axis_reversed(scene: Scene, machine: engines.Engine) -> bool:
     B = scene.baselines
     across = np.abs(B).max(axis=0) > 1e-6 * np.abs(B).max()
-    if not across.all() or min(scene.shape) < max(16, shrink_factor(scene)):
+    if not across.all() or min(scene.shape) < max(16, 4 * shrink_factor(scene)):  # too small to tell
         return False
     small = shrunk(scene)
     return _quick_error(small.flipped(y=True), machine) < CLEARLY * _quick_error(small, machine)

@@ -31,9 +31,10 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
     baselines = baselines_of(others, listing.reference, scene.shape)
     if isinstance(listing.reference.stands, geometry.Camera):
         baselines = baselines / geometry.shortest(list(baselines))  # the scene's unit
-    lengths = np.hypot(*baselines.T)
+    lengths = np.hypot(*baselines.T)  # NaN for a camera that looks elsewhere
+    seen = int(np.isfinite(lengths).sum())
     # Of views as near as each other, first the one to the right, as a second eye would be.
-    order = np.lexsort((baselines[:, 0], np.abs(baselines[:, 1]), np.round(lengths / lengths.max(), 6)))
+    order = np.lexsort((baselines[:, 0], np.abs(baselines[:, 1]), np.round(lengths / np.nanmax(lengths), 6)))
     calibration = scene.calibration
     found = {
         "recognised": listing.recognised,
@@ -47,8 +48,8 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
         "baselines": [
             {"view": view.name, "x": float(x), "y": float(y)} for view, (x, y) in zip(others, baselines, strict=True)
         ],
-        "nearest": {"view": others[order[0]].name, "baseline": float(lengths.min())},
-        "farthest": {"view": others[order[-1]].name, "baseline": float(lengths.max())},
+        "nearest": {"view": others[order[0]].name, "baseline": float(np.nanmin(lengths))},
+        "farthest": {"view": others[order[seen - 1]].name, "baseline": float(np.nanmax(lengths))},
         "unit": DISPARITY_UNIT,
         "sign": DISPARITY_SIGN,
         "calibration": calibration.summary() if calibration is not None else None,
@@ -91,14 +92,12 @@ def _disparity_range(scene: Scene) -> dict[str, Any]:
 
 def _quick_look(scene: Scene) -> dict[str, Any]:
     """A range from a few solves on a small copy, if they make the views agree."""
-    from gradcon.engines.reference import ReferenceEngine
     from gradcon.minimise import minimise
 
     small = shrunk(scene)
     quick = minimise(small, Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
-    machine = ReferenceEngine(small, Options.epsilon)
     before, after = (
-        float(np.abs(machine.warped_images(w, quick.stages[-1]) - machine.I_r).mean())
+        float(np.abs(quick.machine.warped_images(w, quick.stages[-1]) - small.reference).mean())
         for w in (np.zeros(small.shape), quick.w)
     )
     if not after < AGREE * before:

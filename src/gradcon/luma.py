@@ -76,22 +76,20 @@ def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str]
     return stack
 
 
-def to_unit_range(reference: Image, targets: Image, dtype: Any) -> tuple[Image, Image]:
-    """Divide all views by one number where white is not 1, so that the model's constants keep their meaning.
+def white_of(largest: float, dtype: Any) -> float:
+    """What is white in images of this type whose brightest value is `largest`, both as shares of the type's range.
 
-    `dtype` is what the reference was given in.  Float images may pass 1; integers of 16 bits and more often hold fewer,
-    those of a camera.
+    Float images may pass 1; integers of 16 bits and more often hold fewer, those of a camera.
     """
-    largest = max(float(abs(reference).max()), *(float(abs(view).max()) for view in targets))
-    white = largest if largest > 1.0 + 1e-5 else 1.0
     if dtype.kind in "ui" and dtype.itemsize > 1:
-        full = float(np.iinfo(dtype).max)
-        levels = [(2**bits - 1) / full for bits in CAMERA_BITS]
-        white = next((level for level in levels if largest <= level * (1 + 1e-5)), largest)
-    if white != 1.0:
-        targets /= np.float32(white)
-        reference = reference / np.float32(white)
-    return reference, targets
+        levels = [(2**bits - 1) / float(np.iinfo(dtype).max) for bits in CAMERA_BITS]
+        return next((level for level in levels if largest <= level * (1 + 1e-5)), largest)
+    return largest if largest > 1.0 + 1e-5 else 1.0
+
+
+def brightest(reference: Image, targets: Image) -> float:
+    """The largest luma of all views."""
+    return max(float(abs(reference).max()), *(float(abs(view).max()) for view in targets))
 
 
 def any_on_device(sources: Sequence[Source]) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradcon.arrays import to_host
 from gradcon.depth import calibration_of
 from gradcon.errors import InputError
+from gradcon.luma import white_of
 
 if TYPE_CHECKING:
     from gradcon.result import Result
@@ -27,7 +28,7 @@ KEEP = 0.8
 STEEPEST = math.tan(math.radians(85))  # what falls away faster is taken for the gap between two surfaces
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PointCloud:
     """Points before the reference camera, which is at the origin: x to the right, y down, z ahead.
 
@@ -142,8 +143,9 @@ def to_rgb(image: Array) -> NDArray[np.uint8]:
     if array.dtype == np.uint8:
         return array
     values = array.astype(np.float64)
-    largest = np.iinfo(array.dtype).max if array.dtype.kind in "ui" else max(values.max(), 1.0)
-    return np.rint(255 * np.clip(values / largest, 0, 1)).astype(np.uint8)
+    full = float(np.iinfo(array.dtype).max) if array.dtype.kind in "ui" else 1.0
+    white = full * white_of(float(values.max()) / full, array.dtype)
+    return np.rint(255 * np.clip(values / white, 0, 1)).astype(np.uint8)
 
 
 def _steps(q: Array, axis: int) -> tuple[Array, Array]:

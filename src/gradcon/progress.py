@@ -26,7 +26,7 @@ def display(solves: int, name: str) -> Iterator[Callable[[Solve], None]]:
     if not sys.stderr.isatty():
         spoke = time.monotonic()
         silence = threading.Timer(
-            SECONDS_OF_SILENCE, _say, [f"{name}: the first run on a machine compiles for a minute"]
+            SECONDS_OF_SILENCE, _say, [f"{name}: still at the first solve; a first run compiles for a minute"]
         )
         silence.daemon = True
         silence.start()

@@ -16,7 +16,8 @@ from gradcon.scene import Scene
 
 DISPARITY_UNIT = "pixels per unit baseline"
 DISPARITY_SIGN = "positive is nearer"
-SUMMARY = "result.json"
+SUMMARY, FORMAT = "result.json", "gradcon-result-1"
+VIDEO_LIST = "video.json"  # of a folder that holds a folder of results for each frame
 CONFIDENCE_PICTURE = "confidence.png"  # of `gradcon evaluate --confidence`
 RESULT_FILES = (  # all that a result may leave in its folder
     "disparity.pfm",
@@ -158,7 +159,7 @@ class Result:
 
         These are disparity.pfm, disparity.png, confidence.pfm and result.json; where the scene is calibrated,
         depth.pfm, and depth.png where the unit is known too; and points.ply where `points` asks for it, with `keep` and
-        `normals` as in `points()`.  Of these names, what an earlier result left there is removed.
+        `normals` as in `points()`.  What an earlier result left there is removed.
         """
         from gradcon.io.results import save_result
 
@@ -170,7 +171,7 @@ class Result:
 
         calibration = self.scene.calibration
         return {
-            "format": "gradcon-result-1",
+            "format": FORMAT,
             "source": {**self.source, "sha256": self.scene.fingerprint()},
             "disparity": {
                 "unit": DISPARITY_UNIT,

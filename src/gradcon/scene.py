@@ -20,7 +20,7 @@ from gradcon import geometry
 from gradcon.arrays import as_array, module_of, to_device, to_host
 from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
-from gradcon.luma import Image, Source, any_on_device, stack_luma, to_luma, to_unit_range
+from gradcon.luma import Image, Source, any_on_device, brightest, stack_luma, to_luma, white_of
 
 Views = str | int
 
@@ -53,6 +53,9 @@ class Scene:
         How disparity becomes metric depth, where it is known.
     metadata : dict, optional
         Whatever else the source knows (camera parameters, units), plain types only.
+    white : float, optional
+        What all views are divided by, as a share of their type's range, instead of what their brightest pixel suggests:
+        so that the frames of a video are all treated alike.
 
     Notes
     -----
@@ -73,6 +76,7 @@ class Scene:
         target_names: Sequence[str] | None = None,
         calibration: Calibration | None = None,
         metadata: dict[str, Any] | None = None,
+        white: float | None = None,
     ) -> None:
         names = list(target_names) if target_names is not None else [f"target {k}" for k in range(len(targets))]
         if len(targets) < 1:
@@ -93,9 +97,12 @@ class Scene:
         order = _canonical_order(M, m, B)
         self.target_names = [names[k] for k in order]
         stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name)
-        self.reference: Image
-        self.targets: Image
-        self.reference, self.targets = to_unit_range(luma, stack, as_array(first).dtype)
+        self.white = white if white is not None else white_of(brightest(luma, stack), as_array(first).dtype)
+        if self.white != 1.0:  # so that the model's constants keep their meaning
+            luma = luma / np.float32(self.white)
+            stack /= np.float32(self.white)
+        self.reference: Image = luma
+        self.targets: Image = stack
         self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.calibration = calibration
         self._given = first
@@ -293,7 +300,8 @@ def _refuse_degenerate(
 def _length(B: geometry.Floats) -> geometry.Floats:
     """Relative to the longest, so that equal ones compare equal whatever the unit."""
     lengths = np.hypot(*B.T)
-    return np.round(lengths / (lengths.max(initial=0) or 1), 9)
+    finite = lengths[np.isfinite(lengths)]  # a camera that looks elsewhere has none, and sorts last
+    return np.round(lengths / (finite.max(initial=0) or 1), 9)
 
 
 def _angle(B: geometry.Floats) -> geometry.Floats:

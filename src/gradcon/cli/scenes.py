@@ -82,8 +82,10 @@ def _synth(
     if out is None:
         raise InputError("out: no folder is given to write the scene into; add --out DIR.")
     refuse_unwritable(out)
-    folder = synth.write(name, out, _size(size), views=views, seed=seed)
-    print(f"{name}: wrote {len(list(folder.glob('*.png')))} views of {size} x {size}, with ground truth, to {folder}")
+    height, width = _size(size)
+    folder = synth.write(name, out, (height, width), views=views, seed=seed)
+    count = len(list(folder.glob("*.png")))
+    print(f"{name}: wrote {count} views of {width} x {height}, with ground truth, to {folder}")
 
 
 def _file_name(name: str) -> str:

@@ -24,9 +24,9 @@ from gradcon.io.files import write_file
 from gradcon.messages import warn
 from gradcon.options import Options
 from gradcon.result import RESULT_FILES, SUMMARY, Result
+from gradcon.result import VIDEO_LIST as LIST
 from gradcon.scene import Scene
 
-LIST = "video.json"
 _FRAME = re.compile(r"frame_[0-9]{4,9}")
 _SLICE = re.compile(r"(-?[0-9]{1,9})?(:(-?[0-9]{1,9})?)?")
 Save = Callable[[Result, Path], Any]
@@ -86,12 +86,13 @@ def estimate_video(
     name = found.listing.name or found.listing.source.resolve().name
     rows: list[dict[str, Any]] = []
     story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": [], "frames": rows}
-    _remove_earlier(out, keep=folders)
     begun = time.perf_counter()
     with warnings.catch_warnings(), _display(len(chosen), name) as show:
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
+            if not rows:
+                _remove_earlier(out)
             save(result, out / folder)
             rows.append(_row(k, folder, result))
             story["warnings"] += result.warnings
@@ -110,15 +111,15 @@ def refuse_video_folder(out: Path) -> None:
         raise InputError(f"{out}: holds the results of a video; choose another folder for that of a still.")
 
 
-def _remove_earlier(out: Path, keep: list[str]) -> None:
-    """Remove the frames that an earlier run wrote, by its list, and that this one will not replace."""
+def _remove_earlier(out: Path) -> None:
+    """Remove the frames that an earlier run wrote, by its list."""
     try:
         listed = json_module.loads((out / LIST).read_text(encoding="utf-8"))["frames"]
         earlier = [str(row["folder"]) for row in listed]
     except (OSError, ValueError, KeyError, TypeError):
         return
     for name in earlier:
-        if name not in keep and _FRAME.fullmatch(name) and not (out / name).is_symlink():
+        if _FRAME.fullmatch(name) and not (out / name).is_symlink():
             for file in RESULT_FILES:
                 (out / name / file).unlink(missing_ok=True)
             with suppress(OSError):  # something else lies there too

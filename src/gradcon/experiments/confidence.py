@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcon import confidence
 from gradcon.confidence import evaluate_confidence, ratio
 from gradcon.estimate import estimate
 from gradcon.experiments import figures
@@ -16,6 +17,7 @@ from gradcon.experiments.middlebury import SCALES
 from gradcon.experiments.trial import run_cost
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome, Report
+from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.options import Options
 
 TITLE = "Confidence"
@@ -85,7 +87,7 @@ def _jobs(context: Context, kind: str) -> dict[str, Job]:
         entry.name: Job(
             function=confidence_trial,
             parameters={"options": asdict(options), "views": dataset.kind.views, "engine": plan.engine},
-            inputs=entry.sha256,
+            inputs=sha256_of([entry.sha256, sha256_of_source(confidence)]),
             label=f"{entry.name}, confidence",
             where={"folder": str(entry.folder)},
             cost=run_cost(options, entry),

@@ -94,6 +94,7 @@ class Frames(Sequence[Scene]):
         self.listing = listing
         self.views = views
         self.is_video = listing.frames is not None
+        self._white: float | None = None  # of the first scene that is read, and then of all
 
     def __repr__(self) -> str:
         return f"<Frames of {self.listing.source}: {len(self)}, {self.listing.recognised}>"
@@ -110,4 +111,6 @@ class Frames(Sequence[Scene]):
             return [self[k] for k in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(index)
-        return load(self.listing, self.views, index % len(self))
+        scene = load(self.listing, self.views, index % len(self), self._white)
+        self._white = scene.white
+        return scene

@@ -134,7 +134,9 @@ class _Surroundings:
         in_k[self.points[k]] = True
         near: list[int] = []
         for other in fit[np.argsort(distances[fit], kind="stable")]:
-            if len(near) < wanted and (not self.points_in_all or in_k[self.points[other]].any()):
+            if len(near) == wanted:
+                break
+            if not self.points_in_all or in_k[self.points[other]].any():
                 near.append(int(other))
         return near
 

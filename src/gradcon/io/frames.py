@@ -22,7 +22,7 @@ from gradcon.io.listing import Read, files_in, image_file
 from gradcon.io.video import VideoFile, is_video
 from gradcon.luma import READERS
 
-IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg", ".exr")
+IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
 
 
 def open_views(paths: Sequence[Path]) -> tuple[list[Read], int | None]:

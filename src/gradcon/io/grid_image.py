@@ -7,21 +7,16 @@ Of R x C views (`--grid RxC`), the view in row v and column u is the tile in tha
 from __future__ import annotations
 
 import operator
-import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.format import Format, Hints
 from gradcon.io.images import read_image
-from gradcon.io.listing import Listing, View, find_reference, stands_at
-
-MAX_VIEWS = 10_000
-_CELL = re.compile(r"\s*(?:view\s*)?\(?\s*([0-9]{1,6})\s*,\s*([0-9]{1,6})\s*\)?\s*", re.ASCII)
+from gradcon.io.lightfield_array import MAX_VIEWS, Index, grid_places, make_listing
+from gradcon.io.listing import Listing
 
 
 def list_grid_image(path: Path, hints: Hints) -> Listing:
@@ -29,26 +24,19 @@ def list_grid_image(path: Path, hints: Hints) -> Listing:
     rows, columns = _checked_grid(hints.grid)
     image = read_image(path)
     _refuse_uneven(image.shape[:2], (rows, columns), path)
-    take = _under_micro_lenses if hints.micro_images else _tile
-    grid = {
-        (v, u): View(_name(v, u), stands_at(v, u), partial(take, image, (rows, columns), (v, u)))
-        for v, u in np.ndindex(rows, columns)
-    }
-    told = hints.reference
-    if told is not None and (match := _CELL.fullmatch(told)):
-        told = _name(int(match[1]), int(match[2]))
-        if told not in {view.name for view in grid.values()}:
-            raise InputError(
-                f"{path}: the reference {told} is outside the {rows} x {columns} grid, whose rows and columns are "
-                "counted from 0; give another."
-            )
-    return Listing(
-        source=path,
-        views=list(grid.values()),
-        reference=find_reference(grid.values(), told, _name(rows // 2, columns // 2), path),
-        metadata={"format": "grid image", "grid": [rows, columns], "micro_images": bool(hints.micro_images)},
-        name=path.stem,
-    )
+    height, width = image.shape[0] // rows, image.shape[1] // columns
+
+    def read(index: Index) -> NDArray[Any]:
+        v, u = index
+        if hints.micro_images:
+            view = image[v::rows, u::columns]
+        else:
+            view = image[v * height : (v + 1) * height, u * width : (u + 1) * width]
+        return view.copy()  # so that a scene does not keep the whole image
+
+    places, middle = grid_places((rows, columns)), (rows // 2, columns // 2)
+    metadata = {"format": "grid image", "grid": [rows, columns], "micro_images": bool(hints.micro_images)}
+    return make_listing(path, places, read, hints, own=middle, middle=places[middle], metadata=metadata, name=path.stem)
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
@@ -58,20 +46,6 @@ def _recognise(path: Path, hints: Hints) -> str | None:
 
 
 FORMAT = Format("an image that holds all views", _recognise, list_grid_image, frozenset({"grid", "micro_images"}))
-
-
-def _name(row: int, column: int) -> str:
-    return f"view ({row}, {column})"
-
-
-def _tile(image: NDArray[Any], grid: tuple[int, int], cell: tuple[int, int], frame: int) -> NDArray[Any]:
-    height, width = image.shape[0] // grid[0], image.shape[1] // grid[1]
-    y, x = cell[0] * height, cell[1] * width
-    return image[y : y + height, x : x + width].copy()  # so that a scene does not keep the whole image
-
-
-def _under_micro_lenses(image: NDArray[Any], grid: tuple[int, int], cell: tuple[int, int], frame: int) -> NDArray[Any]:
-    return image[cell[0] :: grid[0], cell[1] :: grid[1]].copy()
 
 
 def _checked_grid(grid: Any) -> tuple[int, int]:

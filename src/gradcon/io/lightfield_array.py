@@ -185,7 +185,7 @@ def sentences(source: Path | str, what: str = "") -> Iterator[None]:
     """Whatever a library says of a file it cannot read becomes a sentence that names the file."""
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # each library has its own, and damaged files bring out unusual ones
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")[:160]

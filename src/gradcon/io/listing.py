@@ -60,8 +60,8 @@ class Listing:
     recognised: str = ""  # which format it is, and by what it was recognised
 
 
-def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
-    """Choose the views, read their images, build the scene."""
+def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
+    """Choose the views, read their images, build the scene; `white` as for `Scene`."""
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:
@@ -85,6 +85,7 @@ def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
         "target_names": [writable(view.name) for view in targets],
         "metadata": listing.metadata,
         "ground_truth": truth,
+        "white": white,
     }
     try:
         if not isinstance(reference.stands, geometry.Camera):

@@ -26,6 +26,7 @@ from gradcon.io.listing import Listing, files_in, find_reference, image_grid
 STEPS = 4  # between the two views whose disparity the maps give
 FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views
 DMIN = "dmin.txt"
+CALIBRATED = "view"  # the layout of 2005 and 2006
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class _Layout:
     otherwise: float | None
 
     def factor(self, height: int, told: float | None) -> float | None:
-        """By how much the images are smaller than full size, where it is known."""
+        """What grey values are divided by, where it is known; for 2005 and 2006 how much smaller the images are too."""
         return told or self.factors.get(height, self.otherwise)
 
 
@@ -72,7 +73,9 @@ def list_middlebury(folder: Path, hints: Hints) -> Listing:
         views=list(grid.values()),
         reference=chosen,
         ground_truth=(lambda: read_map(maps[0], layout, size_factor)) if maps else None,
-        calibration=lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape),
+        calibration=(lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape))
+        if layout.stem == CALIBRATED
+        else None,
         metadata={"format": "middlebury"},
     )
 

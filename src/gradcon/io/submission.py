@@ -171,7 +171,7 @@ def _checked(path: Path, summary: dict[str, Any]) -> tuple[Map, float]:
     seconds = finite_number(results.entry(summary, "seconds").get("total"))
     if seconds is None or seconds <= 0:
         raise InputError(
-            f"{path / results.RESULT}: says no seconds that the run took in all; estimate the scene again."
+            f"{path / results.SUMMARY}: says no seconds that the run took in all; estimate the scene again."
         )
     _refuse_compilation(path, summary)
     return disparity, seconds

@@ -153,6 +153,8 @@ def _pixels(frame: Any, name: str) -> NDArray[Any]:
         array = frame.to_ndarray(format="gray16le" if deep else "gray")
     else:
         array = frame.to_ndarray(format="rgb48le" if deep else "rgb24")
+    if deep:  # FFmpeg spreads them over 16 bits, so that white is known
+        return array.astype(np.float32) / np.float32(65535)
     return np.ascontiguousarray(array)
 
 

@@ -50,6 +50,8 @@ def read(path: Path) -> Map:
         return described(values, fields)
     except InputError as reason:
         raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
+    except MemoryError:
+        raise
     except Exception:  # the library raises whatever it meets in a damaged file
         raise InputError(
             f"{path}: cannot be read as OpenEXR: it is truncated or corrupt; write the map again."

@@ -10,9 +10,8 @@ from gradcon.errors import InputError
 from gradcon.io import pfm
 from gradcon.io.files import read_text
 from gradcon.io.maps.map import QUANTITIES, Map
+from gradcon.result import FORMAT, SUMMARY, VIDEO_LIST
 
-RESULT = "result.json"
-RESULT_FORMAT = "gradcon-result-1"
 FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
 MAX_RESULT_BYTES = 2**26
 
@@ -33,17 +32,17 @@ def read(folder: Path, name: str) -> Map:
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """What result.json holds."""
-    path = folder / RESULT
-    if (folder / "video.json").is_file():
+    path = folder / SUMMARY
+    if (folder / VIDEO_LIST).is_file():
         raise InputError(f"{folder}: holds the results of a video; give the folder of one of its frames.")
     if folder.is_dir() and not path.exists():
-        raise InputError(f"{folder}: holds no {RESULT}; give a folder that `gradcon estimate` wrote.")
+        raise InputError(f"{folder}: holds no {SUMMARY}; give a folder that `gradcon estimate` wrote.")
     try:
         summary = json.loads(read_text(path, MAX_RESULT_BYTES))
     except (RecursionError, json.JSONDecodeError):
         raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
-    if not isinstance(summary, dict) or summary.get("format") != RESULT_FORMAT:
-        raise InputError(f"{path}: is not a result of gradcon ({RESULT_FORMAT}); estimate the scene again.")
+    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+        raise InputError(f"{path}: is not a result of gradcon ({FORMAT}); estimate the scene again.")
     return summary
 
 
@@ -58,11 +57,11 @@ def _described(path: Path, summary: dict[str, Any]) -> Map:
     values = pfm.read_pfm(path)
     about, source = entry(summary, quantity), entry(summary, "source")
     if not about:
-        raise InputError(f"{path}: {RESULT} beside it knows of no {quantity}, so it is another run's; remove it.")
+        raise InputError(f"{path}: {SUMMARY} beside it knows of no {quantity}, so it is another run's; remove it.")
     stated = source.get("width"), source.get("height")
     if stated != (values.shape[1], values.shape[0]):
         raise InputError(
-            f"{path}: is {values.shape[1]} x {values.shape[0]} pixels, but {RESULT} beside it says "
+            f"{path}: is {values.shape[1]} x {values.shape[0]} pixels, but {SUMMARY} beside it says "
             f"{stated[0]} x {stated[1]}; they belong to different results."
         )
     texts = {
@@ -74,4 +73,4 @@ def _described(path: Path, summary: dict[str, Any]) -> Map:
     try:
         return Map(values, quantity, **texts)
     except InputError as reason:
-        raise InputError(f"{path.parent / RESULT}: {str(reason).rstrip('.')}; estimate the scene again.") from None
+        raise InputError(f"{path.parent / SUMMARY}: {str(reason).rstrip('.')}; estimate the scene again.") from None

@@ -41,6 +41,8 @@ def read(path: Path) -> list[Map]:
             return [_read_one(file, members, name) for name in names]
     except InputError as reason:
         raise InputError(f"{path}: {str(reason).rstrip('.')}; write the maps again.") from None
+    except MemoryError:
+        raise
     except Exception:  # a damaged archive raises much besides BadZipFile
         raise InputError(f"{path}: cannot be read as .npz: it is truncated or corrupt; write the maps again.") from None
 

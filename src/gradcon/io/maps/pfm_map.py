@@ -11,7 +11,7 @@ from gradcon.io.maps.map import Map
 
 def read(path: Path) -> Map:
     """The map in a PFM, described where it is one of a folder of results."""
-    if path.name in folder.FILES.values() and (path.parent / folder.RESULT).is_file():
+    if path.name in folder.FILES.values() and (path.parent / folder.SUMMARY).is_file():
         return folder.read(path.parent, path.name)
     return Map(pfm.read_pfm(path))
 

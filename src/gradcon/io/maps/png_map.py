@@ -89,6 +89,8 @@ def read(path: Path) -> Map:
         return described(values, fields | numbers)
     except InputError as reason:
         raise InputError(f"{path}: {str(reason).rstrip('.')}; convert the map again.") from None
+    except MemoryError:
+        raise
     except Exception:  # Pillow raises whatever it meets in a damaged file
         raise InputError(f"{path}: cannot be decoded: it is truncated or corrupt; convert the map again.") from None
 

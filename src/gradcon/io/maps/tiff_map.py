@@ -33,6 +33,8 @@ def read(path: Path) -> Map:
         return described(values, parse_description(text))
     except InputError as reason:
         raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
+    except MemoryError:
+        raise
     except Exception:  # tifffile raises whatever it meets in a damaged file
         raise InputError(f"{path}: cannot be read as TIFF: it is truncated or corrupt; write the map again.") from None
 
