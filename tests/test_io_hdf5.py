@@ -234,6 +234,12 @@ def test_the_images_tell_which_way_columns_are_counted(tmp_path: Path, name: str
     depth = calibration.depth(expected.ground_truth) if with_truth else None
     for columns, array in (("to the right", views), ("to the left", views[:, ::-1])):
         found = open_scene(make(tmp_path / f"{columns}.h5", array, depth, **(told if with_truth else {})))
-        assert found.metadata["columns"].startswith(columns)
+        assert found.metadata["columns"] == f"counted {columns}, as the images show"
         np.testing.assert_array_equal(found.baselines, expected.baselines)
         np.testing.assert_array_equal(found.targets, expected.targets)
+        two_rows = open_scene(make(tmp_path / f"two rows {columns}.h5", array[1:3]))
+        assert two_rows.metadata["columns"] == f"counted {columns}, as the images show"
+
+
+def test_images_that_do_not_tell_are_taken_as_the_set_has_them_and_it_is_said(tmp_path: Path) -> None:
+    assert "the images do not tell; else use --flip x" in open_scene(make(tmp_path / "a.h5")).metadata["columns"]

@@ -213,12 +213,14 @@ def test_frames_are_chosen_as_python_does(videos, tmp_path, told, chosen, capsys
     assert [row["frame"] for row in json.loads((tmp_path / "video.json").read_text())["frames"]] == chosen
 
 
-def test_another_run_into_the_folder_leaves_no_frame_of_the_first(videos, tmp_path, capsys):
+def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos, tmp_path, capsys):
     out = tmp_path / "out"
     common = ["--out", str(out), "--solves", "1", "--views", "2", "--engine", "cpu"]
-    assert cli.main(["estimate", str(videos), *common]) == 0
+    for frames in ("2:4", "0:3"):
+        assert cli.main(["estimate", str(videos), *common, "--frames", frames]) == 0
+    assert [row["frame"] for row in json.loads((out / "video.json").read_text())["frames"]] == [0, 1, 2, 3]
     (out / "frame_0003" / "notes.txt").write_text("the user's own")
-    assert cli.main(["estimate", str(videos), *common, "--frames", "0:2"]) == 0
+    assert cli.main(["estimate", str(videos), *common, "--frames", "0:2", "--alpha", "0.3"]) == 0
     assert sorted(path.name for path in out.iterdir()) == ["frame_0000", "frame_0001", "frame_0003", "video.json"]
     assert [path.name for path in (out / "frame_0003").iterdir()] == ["notes.txt"]
     # Stills and videos do not mix; and where a video's results are given for a result, one of its frames is asked for.

@@ -44,13 +44,18 @@ class Calibration:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        K = np.array(self.K, dtype=np.float64)
-        if not (np.isfinite(self.product) and self.product > 0 and np.isfinite(self.offset)):
-            raise InputError(f"calibration: product {self.product} and offset {self.offset} make no depth.")
+        try:
+            K = np.array(self.K, dtype=np.float64)
+            product, offset = float(self.product), float(self.offset)
+        except (TypeError, ValueError):
+            raise InputError("calibration: product, K and offset must be numbers.") from None
+        if not (np.isfinite(product) and product > 0 and np.isfinite(offset)):
+            raise InputError(f"calibration: product {product} and offset {offset} make no depth.")
         if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
             raise InputError("calibration: K must be an invertible matrix of 3 x 3 finite numbers.")
         check_unit(self.unit, "calibration")
-        object.__setattr__(self, "K", K)
+        for name, value in (("K", K), ("product", product), ("offset", offset)):
+            object.__setattr__(self, name, value)
 
     def depth(self, disparity: ArrayLike) -> NDArray[np.float32]:
         """Depth along the reference's axis, in `unit`; NaN where the disparity is that of infinity or beyond."""

@@ -75,7 +75,8 @@ def estimate(
     machine = engines.create(engine, scene, options)
     _refuse_host_engine(on_device, machine)
     run = minimise(scene, options, initial=initial, engine=machine, progress=progress, callback=callback)
-    maps, warned = _maps(run), _check_directions(run, scene) if check_directions else []
+    checks = check_directions and options.without is None  # what leaves a term out is too far off to judge by
+    maps, warned = _maps(run), _check_directions(run, scene) if checks else []
     done = _Done(run, scene, options, _describe(initial), start, maps, warned)
     for text in done.warnings:
         warnings.warn(text, stacklevel=2)
@@ -133,7 +134,8 @@ def estimate_many(
         raise InputError("first: means something only with initial='previous'; leave it out.")
     if isinstance(scenes, Scene):
         raise InputError("scenes: is one Scene, not several; use estimate, or put it into a list.")
-    how = _How(options, first if chained else initial, chained, engine, on_device, check_directions)
+    checks = check_directions and options.without is None
+    how = _How(options, first if chained else initial, chained, engine, on_device, checks)
     return _results(scenes, how)
 
 

@@ -111,10 +111,11 @@ def _options(found: dict[str, Any]) -> list[str]:
     step, low, high = found["nearest"]["baseline"], found["disparity_range"]["low"], found["disparity_range"]["high"]
     if low is None:
         return []
-    reach, options = max(abs(low), abs(high)), []
-    if _scales(step * reach) > MOST_SCALES and (high - low) / 2 < reach / 2:  # all is far from 0: start in the middle
-        reach, options = (high - low) / 2, ["--initial", f"{(low + high) / 2:.3g}"]
-    scales = _scales(step * reach)
+    reach, options = max(abs(low), abs(high)), list[str]()
+    scales, span = _scales(step * reach), (high - low) / 2
+    # All is far from 0, so that to start in the middle saves scales.  Of less help it was no better, measured.
+    if (scales > SCALES_BY_DEFAULT and span < reach / 4) or (scales > MOST_SCALES and span < reach / 2):
+        scales, options = _scales(step * span), ["--initial", f"{(low + high) / 2:.3g}"]
     return options + (["--scales", str(scales)] if scales > SCALES_BY_DEFAULT else [])
 
 
@@ -138,6 +139,8 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         ("truth", "ground truth is there" if found["ground_truth"] else "no ground truth"),
         ("estimate", shlex.join([*command, *found["options"]])),
     ]
+    if "columns" in found["metadata"]:
+        rows.insert(2, ("columns", found["metadata"]["columns"]))
     if found["frames"] is not None:
         rows.insert(2, ("frames", f"{found['frames']}, of a video"))
     return "\n".join(f"{name:11} {text}" for name, text in rows)

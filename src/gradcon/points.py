@@ -70,6 +70,8 @@ class PointCloud:
         from gradcon.io.files import write_file
         from gradcon.io.ply import encode
 
+        if Path(path).suffix.lower() != ".ply":
+            raise InputError(f"{path}: points are written as PLY; give a name that ends in .ply.")
         write_file(Path(path), encode(self))
         return Path(path)
 

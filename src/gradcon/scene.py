@@ -104,6 +104,8 @@ class Scene:
         self.reference: Image = luma
         self.targets: Image = stack
         self.M, self.m, self.baselines = M[order], m[order], B[order]
+        if not (calibration is None or isinstance(calibration, Calibration)):
+            raise InputError(f"{name}: calibration is a {type(calibration).__name__}; give a gradcon.Calibration.")
         self.calibration = calibration
         self._given = first
         self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)

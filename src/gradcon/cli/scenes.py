@@ -49,7 +49,8 @@ def _info(
             if picture is not None or not str(error).startswith(str(target)):
                 raise
             print(f"no contact sheet: {error}", file=sys.stderr)  # the folder is not the user's to write into
-    described["command"] = ["gradcon", "estimate", str(scene), "--out", "out", *as_options(told)]
+    path = f"./{scene}" if str(scene).startswith("-") else str(scene)
+    described["command"] = ["gradcon", "estimate", path, "--out", "out", *as_options(told)]
     text = info_table(described, described["command"])
     if "contact_sheet" in described:
         order = "where their cameras stand" if on_a_grid(found.listing) else "one after the other"

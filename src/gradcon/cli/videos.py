@@ -85,24 +85,28 @@ def estimate_video(
 
     name = found.listing.name or found.listing.source.resolve().name
     rows: list[dict[str, Any]] = []
-    story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": [], "frames": rows}
+    earlier: list[dict[str, Any]] = []
+    story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": []}
     begun = time.perf_counter()
     with warnings.catch_warnings(), _display(len(chosen), name) as show:
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
+            story["source"] = {**result.source, "name": name, "frames": len(found)}
+            story["parameters"] = {key: value for key, value in result.parameters.items() if key != "initial"}
             if not rows:
-                _remove_earlier(out)
+                earlier = _earlier(out, story)
             save(result, out / folder)
             rows.append(_row(k, folder, result))
+            kept = [row for row in earlier if row["folder"] not in folders]
+            story["frames"] = sorted([*kept, *rows], key=lambda row: row["frame"])
             story["warnings"] += result.warnings
-            story["source"] = {**result.source, "name": name, "frames": len(found)}
             story |= {"engine": result.engine, "engine_note": result.engine_note}
             story["seconds"] = time.perf_counter() - begun
             write_file(out / LIST, (as_json(story) + "\n").encode())
             show(rows[-1])
             warn(result)
-    print(as_json(story) if json else _describe(story, out))
+    print(as_json(story) if json else _describe(story, rows, out))
 
 
 def refuse_video_folder(out: Path) -> None:
@@ -111,19 +115,26 @@ def refuse_video_folder(out: Path) -> None:
         raise InputError(f"{out}: holds the results of a video; choose another folder for that of a still.")
 
 
-def _remove_earlier(out: Path) -> None:
-    """Remove the frames that an earlier run wrote, by its list."""
+def _earlier(out: Path, story: dict[str, Any]) -> list[dict[str, Any]]:
+    """What an earlier run wrote, by its list, if it is of the same video and parameters; else it is removed."""
     try:
-        listed = json_module.loads((out / LIST).read_text(encoding="utf-8"))["frames"]
-        earlier = [str(row["folder"]) for row in listed]
+        told = json_module.loads((out / LIST).read_text(encoding="utf-8"))
+        listed = [
+            row for row in told["frames"] if _FRAME.fullmatch(str(row["folder"])) and isinstance(row["frame"], int)
+        ]
     except (OSError, ValueError, KeyError, TypeError):
-        return
-    for name in earlier:
-        if _FRAME.fullmatch(name) and not (out / name).is_symlink():
-            for file in RESULT_FILES:
-                (out / name / file).unlink(missing_ok=True)
-            with suppress(OSError):  # something else lies there too
-                (out / name).rmdir()
+        return []
+    now = json_module.loads(as_json(story))
+    if all(told.get(key) == now[key] for key in ("source", "parameters")):
+        return [row for row in listed if (out / row["folder"] / SUMMARY).is_file()]
+    for folder in [out / row["folder"] for row in listed]:
+        if folder.is_symlink():
+            continue
+        for file in RESULT_FILES:
+            (folder / file).unlink(missing_ok=True)
+        with suppress(OSError):  # something else lies there too
+            folder.rmdir()
+    return []
 
 
 def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
@@ -138,9 +149,9 @@ def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
     }
 
 
-def _describe(story: dict[str, Any], out: Path) -> str:
+def _describe(story: dict[str, Any], rows: list[dict[str, Any]], out: Path) -> str:
     """What was found, for people."""
-    source, rows = story["source"], story["frames"]
+    source = story["source"]
     first, last = rows[0], rows[-1]
     note = f" ({story['engine_note']})" if story["engine_note"] else ""
     solves = sum(row["solves"] for row in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -19,7 +20,7 @@ def open_scene(
     path: str | Path,
     *,
     views: Views = "all",
-    reference: str | None = None,
+    reference: str | tuple[int, int] | None = None,
     pattern: str | None = None,
     size_factor: float | None = None,
     grid: tuple[int, int] | None = None,
@@ -39,8 +40,8 @@ def open_scene(
     views : "all", "cross", "star" or int
         Which views to use: all; those in the reference's row and column; these and the diagonals; or the N
         nearest, the reference counted.  Images that are not used are not read.
-    reference : str, optional
-        Name of the reference image, where it is not to be the format's own.
+    reference : str or (row, column), optional
+        Name of the reference image, where it is not to be the format's own; of an array, its place.
     pattern : str, optional
         File names with {row} and {col} for the camera's place, such as "2067_{row}_{col}.png".
     size_factor : float, optional
@@ -77,6 +78,8 @@ def open_frames(path: str | Path, *, views: Views = "all", **hints: Any) -> Fram
 
     Takes the parameters of `open_scene`, but for `frame`.  Give them to `gradcon.estimate_many`.
     """
+    for name in hints.keys() - {field.name for field in dataclasses.fields(Hints)}:
+        raise TypeError(f"open_frames() got an unexpected keyword argument {name!r}")
     return Frames(list_scene(Path(path), Hints(**hints)), views)
 
 

@@ -31,7 +31,7 @@ def columns_run_right(
     """
     rows, columns = counts
     v, u = rows // 2, columns // 2
-    if columns < 3 or (truth is None and rows < 3):
+    if columns < 2 or (truth is None and rows < 2):
         return None
 
     def smooth(v: int, u: int) -> Field:
@@ -40,10 +40,12 @@ def columns_run_right(
     middle = smooth(v, u)
     if min(middle.shape) < SMALLEST:
         return None
-    across, texture = _disparity(smooth(v, u + 1) - smooth(v, u - 1), middle, axis=1)
+    left, right = max(u - 1, 0), min(u + 1, columns - 1)
+    across, texture = _disparity((smooth(v, right) - smooth(v, left)) / (right - left), middle, axis=1)
     found = []
-    if rows >= 3:
-        down, more = _disparity(smooth(v + 1, u) - smooth(v - 1, u), middle, axis=0)
+    if rows >= 2:
+        above, below = max(v - 1, 0), min(v + 1, rows - 1)
+        down, more = _disparity((smooth(below, u) - smooth(above, u)) / (below - above), middle, axis=0)
         found.append(_correlation(across, down, np.minimum(texture, more)))
     if truth is not None:
         known = np.where(np.isfinite(truth), truth, 0).astype(np.float64)
@@ -59,10 +61,10 @@ def _correlation(a: Field, b: Field, texture: Field) -> float:
 
 
 def _disparity(difference: Field, image: Field, axis: int) -> tuple[Field, Field]:
-    """Disparity between views two steps apart, by least squares around each pixel, and the texture it rests on."""
+    """Disparity by least squares around each pixel, from the difference a step makes, and the texture it rests on."""
     g = np.gradient(image, axis=axis)
     texture = _blur(g * g, AROUND)
-    return _blur(g * difference, AROUND) / (2 * texture + 1e-9), texture
+    return _blur(g * difference, AROUND) / (texture + 1e-9), texture
 
 
 def _blur(image: Field, s: float) -> Field:

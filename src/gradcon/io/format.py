@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from gradcon.errors import InputError
 from gradcon.io.listing import Listing
@@ -14,12 +15,16 @@ from gradcon.io.listing import Listing
 class Hints:
     """What the user told about a scene besides its path; see `gradcon.open_scene`."""
 
-    reference: str | None = None
+    reference: Any = None  # text; a (row, column) becomes it
     pattern: str | None = None
     size_factor: float | None = None
     grid: tuple[int, int] | None = None
     micro_images: bool = False
     neighbours: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.reference, (tuple, list)):
+            object.__setattr__(self, "reference", ",".join(str(k) for k in self.reference))
 
     def given(self) -> set[str]:
         return {field.name for field in fields(self) if getattr(self, field.name) is not field.default}

@@ -44,6 +44,11 @@ from gradcon.io.listing import Baseline, Listing, stands_at
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 VIEWS, DEPTH, MASK = "LF", "GT_DEPTH", "GT_DEPTH_MASK"
+COLUMNS = {
+    True: "counted to the right, as the images show",
+    False: "counted to the left, as the images show",
+    None: "taken to be counted to the left, as in the older HCI set, for the images do not tell; else use --flip x",
+}
 _ATTRIBUTES = ("dH", "dV", "focalLength", "shift", "camDistance", "unit")
 
 
@@ -90,7 +95,7 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
         right = None
     places: dict[Index, Baseline] = {(v, u): _stands(v, u, stretch, bool(right)) for v, u in np.ndindex(*shape[:2])}
     metadata: dict[str, Any] = {"format": "hdf5", **{name: value for name, value in told.items() if value is not None}}
-    metadata["columns"] = "to the right, as the images show" if right else "to the left, as in the older HCI set"
+    metadata["columns"] = COLUMNS[right]
     if not calibrated:
         lacking = [name for name in ("dH", "focalLength", "shift") if known[name] is None]
         lacking = lacking or ["a positive dH", "a positive focalLength"]
