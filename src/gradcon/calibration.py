@@ -11,7 +11,7 @@ axis points to the right, y down and z ahead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,12 @@ class Calibration:
         y, x = np.indices(z.shape, dtype=np.float64)
         rays = np.stack([x, y, np.ones_like(x)], axis=-1) @ np.linalg.inv(self.K).T
         return (rays * z[..., None]).astype(np.float32)
+
+    def moved(self, steps: tuple[float, float]) -> Calibration:
+        """Of the camera so many unit baselines to the right and down: its sensor is shifted by as many offsets."""
+        K = self.K.copy()
+        K[:2, 2] += np.array(steps) * self.offset
+        return replace(self, K=K)
 
     def summary(self) -> dict[str, Any]:
         """Plain types, as result.json holds them."""

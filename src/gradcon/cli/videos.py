@@ -98,8 +98,10 @@ def estimate_video(
                 earlier = _earlier(out, story)
             save(result, out / folder)
             rows.append(_row(k, folder, result))
-            kept = [row for row in earlier if row["folder"] not in folders]
-            story["frames"] = sorted([*kept, *rows], key=lambda row: row["frame"])
+            known = {
+                row["frame"]: row for row in [*earlier, *rows]
+            }  # until they are replaced, those of before are true
+            story["frames"] = [known[frame] for frame in sorted(known)]
             story["warnings"] += result.warnings
             story |= {"engine": result.engine, "engine_note": result.engine_note}
             story["seconds"] = time.perf_counter() - begun

@@ -62,7 +62,7 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
         views=views,
         reference=chosen,
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth.exists() else None,
-        calibration=(lambda shape: calibration(parameters, shape, steps)) if parameters else None,
+        calibration=(lambda shape: calibration(parameters, shape).moved(steps)) if parameters else None,
         metadata={"format": "hci", **parameters},
         size=size,
         name=str(parameters.get("scene", "")),  # else the folder's name

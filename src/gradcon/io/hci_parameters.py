@@ -118,19 +118,18 @@ def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg"
     return text
 
 
-def calibration(values: Mapping[str, Any], shape: tuple[int, int], steps: tuple[int, int] = (0, 0)) -> Calibration:
-    """Depth in mm of a converged array, whose sensors are shifted so that the focus distance has disparity 0.
+def calibration(values: Mapping[str, Any], shape: tuple[int, int]) -> Calibration:
+    """Depth in mm from the middle of a converged array: sensors are shifted so that disparity is 0 at the focus distance.
 
     The benchmark's depth_mm = beta F / (d F s + beta), with beta = baseline_mm focal_mm max(width, height), F the focus
-    distance and s the sensor's size in mm, is product / (d + offset) with the two below.  `steps` is how far the
-    reference stands from the middle of the array, in columns and rows: its sensor is shifted by as many offsets.
+    distance and s the sensor's size in mm, is product / (d + offset) with the two below.
     """
     height, width = shape
     focal = float(values["focal_length_mm"]) / float(values["sensor_size_mm"]) * max(width, height)  # pixels
     product = float(values["baseline_mm"]) * focal
     offset = product / (1e3 * float(values["focus_distance_m"]))
-    x, y = (width - 1) / 2 + steps[0] * offset, (height - 1) / 2 + steps[1] * offset
-    return Calibration(product, np.array([[focal, 0, x], [0, focal, y], [0, 0, 1]]), offset, "mm")
+    K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    return Calibration(product, K, offset, "mm")
 
 
 def _value(name: str, text: str, where: str) -> Value:

@@ -10,7 +10,6 @@ import importlib
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -129,7 +128,7 @@ def make_listing(
         views=list(views.values()),
         reference=views[chosen],
         ground_truth=partial(truth, chosen) if truth is not None and chosen in truth_of else None,
-        calibration=(lambda shape: _shifted(calibration(shape), steps)) if calibration is not None else None,
+        calibration=(lambda shape: calibration(shape).moved(steps)) if calibration is not None else None,
         metadata=metadata,
         name=name,
     )
@@ -216,13 +215,6 @@ def _told(told: str, places: Mapping[Index, Baseline], source: Path) -> Index:
 def _read(source: Path, read: Callable[[Index], NDArray[Any]], index: Index, frame: int) -> NDArray[Any]:
     with sentences(source, view_name(index)):
         return read(index)
-
-
-def _shifted(middle: Calibration, steps: tuple[float, float]) -> Calibration:
-    """The camera so many steps to the right of and below `middle`: its sensor is shifted by as many offsets."""
-    K = middle.K.copy()
-    K[:2, 2] += np.array(steps) * middle.offset
-    return replace(middle, K=K)
 
 
 def save_lightfield(

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradcon.errors import InputError
 from gradcon.io.files import file_size
-from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, described, plain_number
+from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, described, plain_number, reading
 from gradcon.io.png import MAX_DEFLATE
 
 CHANNELS = {"disparity": "disparity.V", "confidence": "confidence.V", "depth": "Z", None: "V"}
@@ -31,7 +31,7 @@ def read(path: Path) -> Map:
     """The map in an OpenEXR file of one float channel; of others' files, the channel may tell the quantity."""
     exr = _library(path)
     size = file_size(path)
-    try:
+    with reading(path, "OpenEXR"):
         with _silence():
             with exr.File(str(path), separate_channels=True, header_only=True) as file:
                 _refuse_what_is_no_map(file, size)
@@ -48,14 +48,6 @@ def read(path: Path) -> Map:
         if fields["quantity"] is None:
             fields["quantity"] = {channel: quantity for quantity, channel in CHANNELS.items()}.get(name)
         return described(values, fields)
-    except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
-    except MemoryError:
-        raise
-    except Exception:  # the library raises whatever it meets in a damaged file
-        raise InputError(
-            f"{path}: cannot be read as OpenEXR: it is truncated or corrupt; write the map again."
-        ) from None
 
 
 def encode(map_: Map) -> bytes:

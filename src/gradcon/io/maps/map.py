@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,3 +134,18 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Whatever a library raises at a damaged map becomes a sentence that names the file; refusals get its name."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except InputError as reason:
+        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
+    except Exception:
+        raise InputError(
+            f"{path}: cannot be read as {kind}: it is truncated or corrupt; write the map again."
+        ) from None

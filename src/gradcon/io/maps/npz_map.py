@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.files import read_bytes
-from gradcon.io.maps.map import MAX_PIXELS, QUANTITIES, Map, described, parse_description
+from gradcon.io.maps.map import MAX_PIXELS, QUANTITIES, Map, described, parse_description, reading
 from gradcon.io.png import MAX_DEFLATE
 
 NAMES = (*QUANTITIES, "map")
@@ -29,22 +29,15 @@ MAX_TEXT = 2**20
 def read(path: Path) -> list[Map]:
     """The maps in an .npz, the disparity first."""
     data = read_bytes(path)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as file:
-            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
-            for name in members:
-                if name.removesuffix(ABOUT) not in NAMES:
-                    raise InputError(f"holds {name!r}, which is none of the maps {', '.join(NAMES)}")
-            names = [name for name in NAMES if name in members]
-            if not names:
-                raise InputError(f"holds none of the maps {', '.join(NAMES)}")
-            return [_read_one(file, members, name) for name in names]
-    except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the maps again.") from None
-    except MemoryError:
-        raise
-    except Exception:  # a damaged archive raises much besides BadZipFile
-        raise InputError(f"{path}: cannot be read as .npz: it is truncated or corrupt; write the maps again.") from None
+    with reading(path, ".npz"), zipfile.ZipFile(io.BytesIO(data)) as file:
+        members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+        for name in members:
+            if name.removesuffix(ABOUT) not in NAMES:
+                raise InputError(f"holds {name!r}, which is none of the maps {', '.join(NAMES)}")
+        names = [name for name in NAMES if name in members]
+        if not names:
+            raise InputError(f"holds none of the maps {', '.join(NAMES)}")
+        return [_read_one(file, members, name) for name in names]
 
 
 def encode(maps: Sequence[Map]) -> bytes:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.errors import InputError
 from gradcon.io import png
 from gradcon.io.files import read_bytes
-from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, steps_of
+from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, reading, steps_of
 
 KEY = "gradcon:"  # before each of the names below, as the keyword of a text chunk
 SCALE, OFFSET = STEPS
@@ -71,7 +71,7 @@ def from_greys(greys: NDArray[np.uint16], scale: float, offset: float) -> NDArra
 def read(path: Path) -> Map:
     """The map in a PNG that says what its greys mean."""
     data = read_bytes(path)
-    try:
+    with reading(path, "PNG"):
         if not data.startswith(png.SIGNATURE):
             raise InputError("is not a PNG")
         header, texts = png.read_text(data)
@@ -87,12 +87,6 @@ def read(path: Path) -> Map:
         if np.isinf(values).any():
             raise InputError("has a scale or offset that makes infinite values")
         return described(values, fields | numbers)
-    except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; convert the map again.") from None
-    except MemoryError:
-        raise
-    except Exception:  # Pillow raises whatever it meets in a damaged file
-        raise InputError(f"{path}: cannot be decoded: it is truncated or corrupt; convert the map again.") from None
 
 
 def encode(map_: Map) -> bytes:

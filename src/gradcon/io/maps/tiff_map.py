@@ -11,7 +11,7 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.io import tiff
 from gradcon.io.files import read_bytes
-from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description
+from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description, reading
 
 
 def read(path: Path) -> Map:
@@ -20,7 +20,7 @@ def read(path: Path) -> Map:
 
     data = read_bytes(path)
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its complaints become our one sentence
-    try:
+    with reading(path, "TIFF"):
         with tifffile.TiffFile(io.BytesIO(data)) as file:
             if len(file.pages) != 1:
                 raise InputError(f"holds {len(file.pages)} pages, not one map")
@@ -31,12 +31,6 @@ def read(path: Path) -> Map:
         if values.dtype != np.float32:
             raise InputError(f"holds {values.dtype} pixels, not the 32-bit floats of a map")
         return described(values, parse_description(text))
-    except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
-    except MemoryError:
-        raise
-    except Exception:  # tifffile raises whatever it meets in a damaged file
-        raise InputError(f"{path}: cannot be read as TIFF: it is truncated or corrupt; write the map again.") from None
 
 
 def encode(map_: Map) -> bytes:
