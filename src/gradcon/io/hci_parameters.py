@@ -119,7 +119,7 @@ def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg"
 
 
 def calibration(values: Mapping[str, Any], shape: tuple[int, int]) -> Calibration:
-    """Depth in mm from the middle of a converged array: sensors are shifted so that disparity is 0 at the focus distance.
+    """Depth in mm from the middle of a converged array: sensors are shifted so that the focus distance has disparity 0.
 
     The benchmark's depth_mm = beta F / (d F s + beta), with beta = baseline_mm focal_mm max(width, height), F the focus
     distance and s the sensor's size in mm, is product / (d + offset) with the two below.
