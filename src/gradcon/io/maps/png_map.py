@@ -56,10 +56,14 @@ def encode_png_map(values: ArrayLike, scale: float, offset: float, description: 
     for name in description:
         if name not in DESCRIPTION:
             raise InputError(f"a map has no {name!r} to describe it by; there are {', '.join(DESCRIPTION)}.")
-    texts = {SCALE: repr(float(scale)), OFFSET: repr(float(offset))}
+    return _encode(to_greys(array, Steps(scale, offset)), Steps(scale, offset), description)
+
+
+def _encode(greys: NDArray[np.uint16], steps: Steps, description: Mapping[str, str | None]) -> bytes:
+    texts = {SCALE: repr(float(steps.scale)), OFFSET: repr(float(steps.offset))}
     texts |= {name: text for name, text in description.items() if text is not None}
     keyed = {KEY + name: text for name, text in texts.items()} | {LEGEND_KEYWORD: LEGEND}
-    return png.encode(np.where(np.isnan(array), 0, grey).astype(np.uint16), keyed)
+    return png.encode(greys, keyed)
 
 
 def from_greys(greys: NDArray[np.uint16], scale: float, offset: float) -> NDArray[np.float32]:
@@ -92,8 +96,8 @@ def read(path: Path) -> Map:
 def encode(map_: Map) -> bytes:
     """The map with its own steps where they fit, else with the finest that do; what is infinite becomes unknown."""
     steps = steps_for(map_)
-    finite = np.where(np.isfinite(map_.values), map_.values, np.nan)
-    return encode_png_map(finite, steps.scale, steps.offset, map_.texts())
+    finite = np.where(np.isfinite(map_.values), map_.values.astype(np.float64), np.nan)
+    return _encode(to_greys(finite, steps), steps, map_.texts())
 
 
 def losses(map_: Map) -> list[str]:
@@ -135,7 +139,7 @@ def steps_for(map_: Map) -> Steps:
 
 
 def to_greys(values: NDArray[np.float64], steps: Steps) -> NDArray[np.uint16]:
-    """The nearest greys; 0 for NaN."""
+    """The nearest greys; 0 for NaN.  Steps finer than float32 may put a value a little outside: it takes the last."""
     greys = np.clip(np.rint((values - steps.offset) / steps.scale), 1, GREYS)
     return np.where(np.isnan(values), 0, greys).astype(np.uint16)
 
