@@ -20,6 +20,7 @@ from gradcon.minimise import minimise
 from gradcon.schedules import METHODS, build
 from simt import COMPILER, EmulatedDevice
 from test_engines import DATA_TERMS, SCENES, random_scene, random_system, some_disparity, weak_system
+from test_weights import weights_of
 
 EPSILON = Options.epsilon
 NO_GPU = cuda_device.why_not()
@@ -74,6 +75,14 @@ def test_deviation_agrees(scene, device):
     w = some_disparity(scene)
     expected = reference.deviation(reference.upload(w), stage)
     assert on_host(cuda, cuda.deviation(cuda.upload(w), stage))[0] == pytest.approx(expected, rel=5e-3)
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+@pytest.mark.parametrize("without", [None, "scale", "gradient"])
+def test_weights_agree(scene, device, without):
+    (stage,) = build("gcm", scene.baselines, 0.5, None, without)
+    expected, got = (weights_of(machine, scene, stage) for machine in both(scene, device))
+    assert got == pytest.approx(expected, rel=5e-3)
 
 
 def test_bands_of_rows_change_nothing(device, monkeypatch):
@@ -220,7 +229,7 @@ def test_a_solve_takes_few_launches_and_one_read():
 @needs_compiler
 def test_too_many_views_at_one_distance_are_refused():
     with pytest.raises(InputError, match="1000 views at one distance"):
-        CudaEngine(random_scene(), EPSILON, EmulatedDevice())._weigh([], 1000, (0, 1))
+        CudaEngine(random_scene(), EPSILON, EmulatedDevice())._weigh("weigh", [], 1000, (0, 1))
 
 
 def test_the_kernels_compile_for_a_gpu(tmp_path):

@@ -35,6 +35,7 @@ def estimate(
     check_directions: bool = True,
     progress: bool = False,
     callback: Callback | None = None,
+    keep_weights: bool = False,
 ) -> Result:
     """Estimate the disparity of a scene's reference view.
 
@@ -57,6 +58,8 @@ def estimate(
         Show progress on stderr: a bar on a terminal, lines elsewhere.
     callback : callable, optional
         Called after every solve with its row of the history and the disparity; a true answer ends the run.
+    keep_weights : bool
+        Record which views and scales were trusted, in `Result.weights`: for the page that `gradcon report` makes.
 
     Returns
     -------
@@ -74,7 +77,15 @@ def estimate(
     start = time.perf_counter()
     machine = engines.create(engine, scene, options)
     _refuse_host_engine(on_device, machine)
-    run = minimise(scene, options, initial=initial, engine=machine, progress=progress, callback=callback)
+    run = minimise(
+        scene,
+        options,
+        initial=initial,
+        engine=machine,
+        progress=progress,
+        callback=callback,
+        keep_weights=keep_weights,
+    )
     checks = check_directions and options.without is None  # what leaves a term out is too far off to judge by
     maps, warned = _maps(run), _check_directions(run, scene) if checks else []
     done = _Done(run, scene, options, _describe(initial), start, maps, warned)
@@ -272,6 +283,7 @@ def _result(done: _Done, on_device: bool) -> Result:
         seconds={"total": time.perf_counter() - done.start, **run.clock.seconds},
         metrics=metrics,
         warnings=done.warnings,
+        weights=run.recorder.weights() if run.recorder is not None else None,
         scene=scene,
     )
 

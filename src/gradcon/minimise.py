@@ -28,6 +28,7 @@ from gradcon.errors import InputError
 from gradcon.options import Options
 from gradcon.result import Solve
 from gradcon.scene import Scene
+from gradcon.weights import Recorder
 
 CHECK_EVERY = 10  # solves between looks at whether the run has converged
 SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters
@@ -47,6 +48,7 @@ class Run:
     history: list[Solve]
     stopped: str
     clock: Clock
+    recorder: Recorder | None = None  # of the weights, where they are to be kept
 
     def disparity(self) -> NDArray[np.float32]:
         """Pixels per unit baseline."""
@@ -92,6 +94,7 @@ def minimise(
     engine: str | engines.Engine = "auto",
     progress: bool = False,
     callback: Callback | None = None,
+    keep_weights: bool = False,
 ) -> Run:
     """The loop alone, without what `estimate` finds out afterwards: confidence, warnings, metrics."""
     stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
@@ -99,6 +102,11 @@ def minimise(
     machine = engines.create(engine, scene, options) if isinstance(engine, str) else engine
     run = Run(machine.upload(w * np.float32(scene.unit)), scene.unit, machine, stages, [], "", Clock(machine))
     unit, clock = run.unit, run.clock
+    if keep_weights:
+        scales = 1 + max(stages[0].scales)
+        run.recorder = recorder = Recorder(machine, scene.shape, len(scene.targets), scales, unit)
+    else:
+        recorder = None
     stage = since_look = 0
     w_look = run.w
     with _display(progress, options.solves, scene.name) as show:
@@ -106,6 +114,8 @@ def minimise(
             began = time.perf_counter()
             before, now, last = run.w, stages[stage], stage == len(stages) - 1
             warped = clock("warp", machine.warp, before, now)
+            if recorder is not None and recorder.wants(len(run.history) + 1):
+                clock("weights", recorder.record, len(run.history) + 1, before, warped, now)
             term = clock("data_term", machine.data_term, before, warped, now, reweight)
             dw = clock("solve", machine.solve, before, term, now.alpha, reweight)
             run.w = clock("update", machine.update, before, dw, now.limit)
@@ -141,6 +151,9 @@ def minimise(
                         f"{change / unit:.1e} pixels on average."
                     )
                 since_look, w_look = 0, run.w
+    if recorder is not None and recorder.solves[-1] != row.solve:
+        clock("weights", recorder.record, row.solve, before, machine.warp(before, now), now)
+        clock.settle()
     return run
 
 

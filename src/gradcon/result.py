@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from gradcon.arrays import to_host
 from gradcon.depth import calibration_of, depth_summary
 from gradcon.points import KEEP, PointCloud
 from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.weights import Weights
 
 DISPARITY_UNIT = "pixels per unit baseline"
 DISPARITY_SIGN = "positive is nearer"
@@ -26,6 +29,9 @@ RESULT_FILES = (  # all that a result may leave in its folder
     "depth.pfm",
     "depth.png",
     "points.ply",
+    "truth.pfm",
+    "views.jpg",
+    "weights.npz",
     CONFIDENCE_PICTURE,
     SUMMARY,
 )
@@ -102,6 +108,8 @@ class Result:
         What the user should look at.
     scene : Scene
         What was estimated.
+    weights : gradcon.weights.Weights or None
+        Which views and scales were trusted, where `estimate` was asked to record it.
     """
 
     disparity: NDArray[np.float32]
@@ -116,6 +124,7 @@ class Result:
     metrics: dict[str, float] | None
     warnings: list[str]
     scene: Scene = field(repr=False, compare=False)
+    weights: Weights | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         height, width = self.disparity.shape
@@ -157,9 +166,10 @@ class Result:
     def save(self, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP) -> Path:
         """Write the result into `folder`, all files or none; return it.
 
-        These are disparity.pfm, disparity.png, confidence.pfm and result.json; where the scene is calibrated,
-        depth.pfm, and depth.png where the unit is known too; and points.ply where `points` asks for it, with `keep` and
-        `normals` as in `points()`.  What an earlier result left there is removed.
+        These are disparity.pfm, disparity.png, confidence.pfm, views.jpg (small copies of the views) and result.json;
+        where the scene is calibrated, depth.pfm, and depth.png where the unit is known too; truth.pfm where there is
+        ground truth; weights.npz where the weights were recorded; and points.ply where `points` asks for it, with
+        `keep` and `normals` as in `points()`.  What an earlier result left there is removed.
         """
         from gradcon.io.results import save_result
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ class Scene:
         B = np.array([geometry.baseline(Mt, mt, self.shape) for Mt, mt in zip(M, m, strict=True)])
         _refuse_degenerate(M, m, B, names, reference_name)
 
-        order = _canonical_order(M, m, B)
+        self._order = order = _canonical_order(M, m, B)
         self.target_names = [names[k] for k in order]
         stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name)
         self.white = white if white is not None else white_of(brightest(luma, stack), as_array(first).dtype)
@@ -108,6 +108,8 @@ class Scene:
             raise InputError(f"{name}: calibration is a {type(calibration).__name__}; give a gradcon.Calibration.")
         self.calibration = calibration
         self._given = first
+        # How a target's own pixels are read again, for pictures; None for one that was given as an array.
+        self.sources: list[Callable[[], ArrayLike] | None] = [_readable(targets[k]) for k in order]
         self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
@@ -192,7 +194,7 @@ class Scene:
             calibration=self.calibration,
             metadata=self.metadata,
         )
-        scene._given = self._given
+        scene._given, scene.sources = self._given, [self.sources[k] for k in scene._order]
         return scene
 
     def to_host(self) -> Scene:
@@ -232,6 +234,10 @@ class Scene:
         height, width = self.shape
         truth = "with" if self.ground_truth is not None else "without"
         return f"<Scene {self.name!r}: {1 + len(self.targets)} views of {width} x {height}, {truth} ground truth>"
+
+
+def _readable(source: Source) -> Callable[[], ArrayLike] | None:
+    return source if callable(source) else None
 
 
 def choose_views(baselines: ArrayLike, which: Views) -> list[int]:

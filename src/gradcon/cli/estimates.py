@@ -41,6 +41,9 @@ def _estimate(
     ] = False,
     points: Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")] = False,
     normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
+    keep_weights: Annotated[
+        bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")
+    ] = False,
     keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
     json: Json = False,
     *,
@@ -73,6 +76,10 @@ def _estimate(
         result.save(folder, points=points, normals=normals, keep=share)
 
     if found.is_video:
+        if keep_weights:
+            raise InputError(
+                f"keep-weights: {scene} is a video, and weights are kept of a still; leave the option out."
+            )
         how: dict[str, Any] = {"initial": start, "engine": engine, "json": json}
         videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
         return
@@ -80,7 +87,7 @@ def _estimate(
     opened = prepare(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
-        result = estimate(opened, options, initial=start, engine=engine, progress=True)
+        result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
     save(result, out)
     warn(result)
     print(as_json(result.summary()) if json else describe(result, out))

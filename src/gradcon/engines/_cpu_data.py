@@ -119,14 +119,24 @@ def make_monotone(S, N2, tops, rings, sectors, n):
 
 
 @compiled
+def keep_weights(S, weights, kept, step, x0, n):
+    """kept[across, view] of the sampled pixels on a row."""
+    for x in range(x0, x0 + n):
+        if x % step == step // 2:
+            for k in range(kept.shape[1]):
+                kept[x // step, k] = S[weights + k, x - x0]
+
+
+@compiled
 def weighted_term(
     chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
     g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
-    tables, diagonal, rhs, precision,
+    tables, diagonal, rhs, precision, kept, step,
 ):  # fmt: skip
     """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
 
-    `tables` holds a table S for each chunk, of the shape that `table_shape` says.
+    `tables` holds a table S for each chunk, of the shape that `table_shape` says.  Unless `step` is 0, the weights of a
+    pixel in the middle of every `step` x `step` go to `kept`, (down, across, scale, view).
     Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count),
     `noises`, `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
     """
@@ -177,6 +187,8 @@ def weighted_term(
                 for k in range(T):
                     row.weigh(S, g + k, N2 + k, weights, p, n)
                     row.accumulate(S, dI + k, g + k, N2 + k, D, b, reweight, n)
+                if step > 0 and y % step == step // 2:
+                    keep_weights(S, N2, kept[y // step, :, q], step, x0, n)
             Z = np.float32(count)  # so that the weights of a pixel sum to T Q
             row.store_ratio(S, D, Z, weights, diagonal, y, x0, n)
             row.store_ratio(S, b, Z, weights, rhs, y, x0, n)

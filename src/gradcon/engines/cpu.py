@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gradcon import model
 from gradcon.arrays import to_host
-from gradcon.engines import DataTerm, OnHost, Report, known_truth
+from gradcon.engines import DataTerm, OnHost, Report, known_truth, sampled
 from gradcon.engines import _cpu_data as data
 from gradcon.engines import _cpu_filters as filters
 from gradcon.engines import _cpu_multigrid as multigrid
@@ -32,6 +32,7 @@ from gradcon.schedules import Stage, Weighting
 Field = NDArray[np.float32]
 INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm; a tighter one changes no RMSE by 0.001
 INNER_MOST = 100
+NOTHING_KEPT = np.empty((0, 0, 0, 0), np.float32)
 
 
 class CpuEngine(OnHost):
@@ -78,6 +79,12 @@ class CpuEngine(OnHost):
         )  # fmt: skip
         return DataTerm(diagonal, rhs)
 
+    def weights(self, w: Field, warped: Field, stage: Stage, step: int) -> Field:
+        """The model's weights of every scale and view, at one pixel of every `step` x `step`."""
+        kept = np.empty((*sampled(self.shape, step), len(stage.scales), len(stage.views)), np.float32)
+        self._weighted(w, warped, stage, stage.weighting, True, kept, step)
+        return kept
+
     def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> Field:
         """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
         dw, self.inner_iterations = self._solver.solve(w, term, np.float32(alpha), reweight)
@@ -119,7 +126,14 @@ class CpuEngine(OnHost):
         return CpuEngine(scene, epsilon)
 
     def _weighted(
-        self, w: Field, warped: Field, stage: Stage, weighting: Weighting, reweight: bool
+        self,
+        w: Field,
+        warped: Field,
+        stage: Stage,
+        weighting: Weighting,
+        reweight: bool,
+        kept: Field = NOTHING_KEPT,
+        step: int = 0,
     ) -> tuple[Field, Field, Field]:
         views = np.array(stage.views)
         g2 = self._buffer("g2", (len(views), *self.shape))
@@ -143,7 +157,7 @@ class CpuEngine(OnHost):
         self._deal(
             data.weighted_term, warped, w, views, self.kinds, self.M, self.m, *stack,
             g2, blurred_dw2, weighting.gradient, use_scale, variance, noises, self.epsilon, rings, sectors, reweight,
-            tables, diagonal, rhs, precision,
+            tables, diagonal, rhs, precision, kept, step,
         )  # fmt: skip
         return diagonal, rhs, precision
 

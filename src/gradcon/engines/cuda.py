@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon import model
-from gradcon.engines import DataTerm, Report, known_truth
+from gradcon.engines import DataTerm, Report, known_truth, sampled
 from gradcon.engines.cuda_device import Device, current_device
 from gradcon.engines.cuda_plan import (
     SCALE,
@@ -110,6 +110,12 @@ class CudaEngine:
         diagonal, rhs, _ = self._data_term(w, warped, stage, stage.weighting, reweight)
         return DataTerm(diagonal, rhs)
 
+    def weights(self, w: Any, warped: Any, stage: Stage, step: int) -> NDArray[np.float32]:
+        """The model's weights of every scale and view, at one pixel of every `step` x `step`."""
+        kept = self.device.empty((*sampled(self.shape, step), len(stage.scales), len(stage.views)))
+        self._data_term(w, warped, stage, stage.weighting, True, (kept, step))
+        return self.device.get(kept)
+
     def solve(self, w: Any, term: DataTerm, alpha: float, reweight: bool) -> Any:
         """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
         dw = self._buffer("dw", self.plane)
@@ -171,8 +177,15 @@ class CudaEngine:
         return out
 
     def _data_term(
-        self, w: Any, warped: Any, stage: Stage, weighting: Weighting, reweight: bool
+        self,
+        w: Any,
+        warped: Any,
+        stage: Stage,
+        weighting: Weighting,
+        reweight: bool,
+        keep: tuple[Any, int] | None = None,
     ) -> tuple[Any, Any, Any]:
+        """Diagonal, right-hand side and information; with `keep`, its array gets the weights, and they nothing."""
         plan = self._plan(stage, weighting)
         diagonal, rhs, precision = (self._buffer(name, self.plane) for name in ("diagonal", "rhs", "precision"))
         linearise = "linearise_general" if plan.general else "linearise"
@@ -189,10 +202,15 @@ class CudaEngine:
             if plan.scale_term:
                 self._tiles("blur", [g2, band.scales], plan.blur_tiling, plan.T + 1, plan.coarser, rows)
             fields = [np.int32(plan.T), band.scales, np.int32(plan.Q)]
-            results = [np.int32(reweight), np.int32(rows[0]), np.int32(rows[1]), diagonal, rhs]
-            if weighting.model:
-                weights = [np.int32(weighting.gradient), self.epsilon, self.variance_taps]
-                self._weigh([w, plan.trusts, *fields, *weights, *results, precision], plan.group, rows)
+            bounds = [np.int32(rows[0]), np.int32(rows[1])]
+            results = [np.int32(reweight), *bounds, diagonal, rhs]
+            weights = [np.int32(weighting.gradient), self.epsilon, self.variance_taps]
+            if keep is not None:
+                kept, step = keep
+                sampling = [*fields, *weights, np.int32(step), *bounds, kept]
+                self._weigh("keep_weights", [w, plan.trusts, *sampling], plan.group, rows)
+            elif weighting.model:
+                self._weigh("weigh", [w, plan.trusts, *fields, *weights, *results, precision], plan.group, rows)
             else:
                 self._pixels("sum_unweighted", [*fields, *results], rows)
         return diagonal, rhs, precision
@@ -275,8 +293,8 @@ class CudaEngine:
         grid = across * down, planes, scales
         self.device.launch(kernel, grid, (FILTER_THREADS, 1, 1), [*arguments, *bounds, *self._sizes()], tiles.shared)
 
-    def _weigh(self, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
-        """Launch `weigh`, in blocks whose noise powers, one a pixel and view of a group, fit into shared memory."""
+    def _weigh(self, kernel: str, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
+        """Launch a kernel that weighs, in blocks whose N^2, one a pixel and view of a group, fit into shared memory."""
         height, margin = BLOCK[1], VARIANCE_MARGIN
 
         def shared() -> int:
@@ -286,7 +304,7 @@ class CudaEngine:
             height //= 2
         if shared() > self.device.shared_limit:
             raise InputError(f"engine: {group} views at one distance are too many for this GPU; use the engine cpu.")
-        self._pixels("weigh", arguments, rows, shared=shared(), block=(BLOCK[0], height))
+        self._pixels(kernel, arguments, rows, shared=shared(), block=(BLOCK[0], height))
 
     def _pixels(
         self,

@@ -184,6 +184,8 @@ def _unusable() -> str | None:
         if capability < LEAST_CAPABILITY:
             return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
         current_device()
+    except ImportError as error:  # half an installation
+        return f"CuPy cannot be imported: {first_line(error)}"
     except Exception as error:
         failure = translate(error)
         if isinstance(failure, DeviceError) and getattr(error, "status", None) not in ABSENT:

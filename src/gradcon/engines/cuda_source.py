@@ -11,7 +11,7 @@ from gradcon.engines.median_network import median_network
 KERNELS = {
     "kernels.cu": (
         "warp_views", "reference_fields", "linearise", "linearise_general", "residual", "blur", "weigh",
-        "sum_unweighted", "uncertainties", "deviations", "update", "measure",
+        "keep_weights", "sum_unweighted", "uncertainties", "deviations", "update", "measure",
     ),
     "kernels_solve.cu": ("solve",),
 }  # fmt: skip

@@ -138,11 +138,26 @@ KERNEL void weigh(
     float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
     if (x >= width || y >= end_row) return;
     float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
-    System sums = weighted_pixel(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, reweight,
-                                 {height, width, pitch}, N2, 32 * (int)blockDim.y);
+    System sums = weighted_pixel<false>(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, reweight,
+                                        {height, width, pitch}, N2, 32 * (int)blockDim.y, nullptr);
     diagonal[pixel] = sums.diagonal;
     rhs[pixel] = sums.rhs;
     precision[pixel] = sums.precision;
+}
+
+// The weights alone, of one pixel in the middle of every `step` x `step`; shared memory as for `weigh`.
+KERNEL void keep_weights(
+    const float *w, const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
+    const float *variance_taps, int step, int first_row, int end_row, float *kept, int height, int width, int pitch
+) {
+    SHARED(float, patch);
+    THIS_PIXEL(first_row)
+    float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
+    if (x >= width || y >= end_row || x % step != step / 2 || y % step != step / 2) return;
+    float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
+    const int across = (width - step / 2 + step - 1) / step;
+    weighted_pixel<true>(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, 0, {height, width, pitch}, N2,
+                         32 * (int)blockDim.y, kept + ((long long)(y / step) * across + x / step) * Q * T);
 }
 
 KERNEL void sum_unweighted(

@@ -278,10 +278,12 @@ DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, in
 }
 
 // The data term of a pixel with the model's weights, and the information 1 / variance that it holds.
-// N2 has room for a number for each view of the largest group, `step` apart.
+// N2 has room for a number for each view of the largest group, `step` apart.  If it KEEPS them, the weights 1 / N^2 go to
+// `kept`, scale by scale.
+template <bool KEEPS>
 DEVICE System weighted_pixel(
     const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon, float variance, int x, int y,
-    int reweight, Image image, float *N2, int step
+    int reweight, Image image, float *N2, int step, float *kept
 ) {
     float sum_dI2 = 0.0f, sum_g2 = 0.0f, weights = 0.0f;
     for (int q = 0; q < Q; ++q) {
@@ -324,6 +326,7 @@ DEVICE System weighted_pixel(
             for (int k = first; k < end; ++k, N2_k += step) {
                 float weight = 1.0f / *N2_k, g_k = g[k * stride];
                 weights += weight;
+                if (KEEPS) kept[q * T + k] = weight;
                 sums.precision += g_k * g_k * weight;
                 accumulate(dI[k * stride], g_k, weight, reweight, sums);
             }

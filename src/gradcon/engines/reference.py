@@ -125,6 +125,13 @@ class ReferenceEngine(OnHost):
             rhs -= W[key] * R * g * dI
         return DataTerm(diagonal, rhs)
 
+    def weights(self, w: Field, warped: Warped, stage: Stage, step: int) -> Field:
+        """The model's weights of every scale and view, at one pixel of every `step` x `step`."""
+        N2, _ = self.noise_powers(w, warped, stage, stage.weighting)
+        middle = slice(step // 2, None, step)
+        by_scale = [np.stack([1.0 / N2[t, q][middle, middle] for t in stage.views], axis=-1) for q in stage.scales]
+        return np.stack(by_scale, axis=-2)
+
     def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> Field:
         """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
         L = smoothness_operator(w, reweight)

@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike
 
 from gradcon.arrays import to_host
 from gradcon.depth import to_millimetres
+from gradcon.engines import known_truth
 from gradcon.errors import InputError
 from gradcon.io import pfm, ply
 from gradcon.io.files import write_files
 from gradcon.io.maps.png_map import encode_png_map
-from gradcon.points import KEEP, PointCloud
+from gradcon.points import KEEP
 from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, RESULT_FILES, SUMMARY, Result
+from gradcon.view_sheet import view_sheet
 
 
 def save_result(
@@ -30,17 +32,13 @@ def save_result(
 ) -> Path:
     """What `Result.save` does."""
     folder = Path(folder)
-    if normals and not points:
-        raise InputError("normals: are written with the points; ask for those too.")
-    cloud = result.points(keep, normals) if points else None
     replaced = (folder / SUMMARY).is_file()  # then what else lies there is an earlier result's, not the user's own
-    written = {SUMMARY}
+    written = set()
 
     def files() -> Iterator[tuple[str, bytes]]:
-        for name, content in _files(result, cloud):
+        for name, content in result_files(result, points=points, normals=normals, keep=keep):
             written.add(name)
             yield name, content
-        yield SUMMARY, (to_json(result.summary()) + "\n").encode()
 
     write_files(folder, files())
     for path in [folder / name for name in RESULT_FILES if name not in written] if replaced else []:
@@ -51,7 +49,13 @@ def save_result(
     return folder
 
 
-def _files(result: Result, cloud: PointCloud | None) -> Iterator[tuple[str, bytes]]:
+def result_files(
+    result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP
+) -> Iterator[tuple[str, bytes]]:
+    """The files of a result, one after the other: names and contents, result.json the last."""
+    if normals and not points:
+        raise InputError("normals: are written with the points; ask for those too.")
+    cloud = result.points(keep, normals) if points else None
     disparity, scene = to_host(result.disparity), result.scene
     yield "disparity.pfm", pfm.encode(disparity)
     yield "confidence.pfm", pfm.encode(to_host(result.confidence))
@@ -65,6 +69,13 @@ def _files(result: Result, cloud: PointCloud | None) -> Iterator[tuple[str, byte
             yield "depth.png", encode_png_map(millimetres, 1.0, 0.0, meaning)
     if cloud is not None:
         yield "points.ply", ply.encode(cloud)
+    if (truth := known_truth(scene)) is not None:
+        yield "truth.pfm", pfm.encode(truth)
+    if result.weights is not None:
+        yield "weights.npz", result.weights.encode()
+    sheet, views = view_sheet(scene)
+    yield views["file"], sheet
+    yield SUMMARY, (to_json({**result.summary(), "views": views}) + "\n").encode()
 
 
 def to_json(value: Any) -> str:

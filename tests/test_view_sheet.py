@@ -1,0 +1,108 @@
+"""Small copies of the views in a result: which, where, in colour where they can be."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gradcon import Options, Scene, estimate, open_frames, open_scene, synth
+from gradcon.io import png
+from gradcon.view_sheet import spread, view_sheet
+
+RED, GREEN = (220, 20, 20), (20, 200, 20)
+
+
+def tiles(scene):
+    sheet, about = view_sheet(scene)
+    image = np.asarray(Image.open(io.BytesIO(sheet)))
+    height, width, columns = about["height"], about["width"], about["columns"]
+    found = {}
+    for k, name in enumerate(about["names"]):
+        top, left = k // columns * height, k % columns * width
+        found[name] = image[top : top + height, left : left + width]
+    return found, about
+
+
+def flat(colour, size=(24, 32)):
+    return np.full((*size, 3), colour, np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Four views on a row, each of one colour; the last has its red from the column."""
+    for column in range(4):
+        (tmp_path / f"view_0_{column}.png").write_bytes(png.encode(flat((60 * column, 90, 200 - 60 * column))))
+    return tmp_path
+
+
+def test_every_tile_shows_its_view_in_colour(folder):
+    found, about = tiles(open_scene(folder))
+    assert about["colour"]
+    assert about["baselines"][0] == [0.0, 0.0]
+    for column in range(4):
+        expected = 60 * column, 90, 200 - 60 * column
+        assert found[f"view_0_{column}.png"].mean(axis=(0, 1)) == pytest.approx(expected, abs=4)
+
+
+def test_flipped_baselines_keep_their_views(folder):
+    scene = open_scene(folder).flipped(x=True)
+    found, about = tiles(scene)
+    for name, baseline in zip(about["names"], about["baselines"], strict=True):
+        column = int(name[-5])
+        assert found[name].mean(axis=(0, 1))[0] == pytest.approx(60 * column, abs=4)
+        assert baseline[0] == column - int(about["names"][0][-5])
+
+
+def test_views_that_are_gone_or_were_arrays_are_grey(folder):
+    scene = open_scene(folder)
+    (folder / "view_0_0.png").unlink()
+    grey = Scene(flat(RED), [flat(GREEN)], [(1, 0)], reference_name="red", target_names=["green"])
+    for each in (scene, grey):
+        found, about = tiles(each)
+        assert not about["colour"]
+        assert all(np.ptp(tile.astype(int), axis=2).max() <= 2 for tile in found.values())
+    assert tiles(grey)[0]["green"].mean() == pytest.approx(255 * grey.targets[0].mean(), abs=1)
+
+
+def test_frames_of_a_video_are_not_read_twice(tmp_path):
+    for view in ("0_0", "0_1"):
+        (tmp_path / view).mkdir()
+        for frame in range(2):
+            (tmp_path / view / f"{frame}.png").write_bytes(png.encode(flat(RED)))
+    assert open_frames(tmp_path)[0].sources == [None]
+
+
+def test_of_many_views_some_all_over_are_shown():
+    grid = np.array([(x, y) for x in range(-4, 5) for y in range(-4, 5) if (x, y) != (0, 0)], float)
+    chosen = spread(grid, 24)
+    assert len(set(chosen)) == 24
+    shown = {tuple(grid[k]) for k in chosen}
+    assert {(4, 4), (-4, 4), (4, -4), (-4, -4), (4, 0), (0, 4), (-4, 0), (0, -4)} <= shown
+    gaps = [min(np.hypot(*(np.array(a) - b)) for b in shown - {a}) for a in shown]
+    assert max(gaps) <= 2 * min(gaps)  # none in a crowd, none alone
+    assert spread(grid[:24], 24) == list(range(24))
+
+
+def test_large_views_are_shrunk_and_strips_are_not_lost():
+    large = np.tile(np.linspace(0, 1, 1100, dtype=np.float32), (700, 1))
+    found, about = tiles(Scene(large, [large], [(1, 0)]))
+    assert (about["width"], about["height"]) == (512, 326)
+    assert found["reference"][:, 256].mean() == pytest.approx(127.5, abs=2)
+    strip = np.ones((1, 2000), np.float32)
+    assert tiles(Scene(strip, [strip], [(1, 0)]))[1]["height"] == 1
+
+
+def test_a_result_has_its_views_and_truth(tmp_path):
+    scene = synth.render("planes", size=(32, 40))
+    estimate(scene, Options(solves=2)).save(tmp_path)
+    about = json.loads((tmp_path / "result.json").read_text())["views"]
+    sheet = Image.open(tmp_path / about["file"])
+    assert sheet.size == (40 * about["columns"], 32 * -(-len(about["names"]) // about["columns"]))
+    from gradcon.io.pfm import read_pfm
+
+    np.testing.assert_array_equal(read_pfm(tmp_path / "truth.pfm"), scene.ground_truth)
+    scene.ground_truth = None
+    estimate(scene, Options(solves=2)).save(tmp_path)
+    assert not (tmp_path / "truth.pfm").exists()

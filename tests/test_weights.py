@@ -1,0 +1,147 @@
+"""The record of what was trusted: the engines agree on the weights, and what is kept of them is what was used."""
+
+import io
+
+import numpy as np
+import pytest
+
+from gradcon import Options, estimate, synth
+from gradcon.cli import main
+from gradcon.engines import create, sampled
+from gradcon.io import png
+from gradcon.schedules import build
+from gradcon.weights import MOST_CODES, SOLVES, Recorder
+from test_engines import SCENES, random_scene, some_disparity
+
+
+def weights_of(machine, scene, stage):
+    w = machine.upload(some_disparity(scene))
+    return machine.weights(w, machine.warp(w, stage), stage, 3)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return synth.render("planes", size=(40, 48), views="cross")
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+@pytest.mark.parametrize(("scales", "without"), [(3, None), (1, None), (3, "scale"), (3, "gradient")])
+def test_engines_agree_on_the_weights(scene, scales, without):
+    stage = build("gcm", scene.baselines, 0.5, scales, without)[0]
+    expected, got = (weights_of(create(name, scene, Options()), scene, stage) for name in ("reference", "cpu"))
+    assert got.shape == expected.shape == (*sampled(scene.shape, 3), len(stage.scales), len(stage.views))
+    assert got == pytest.approx(expected, rel=5e-3)
+
+
+def test_they_are_the_weights_of_the_data_term():
+    scene = random_scene((12, 14))
+    reference = create("reference", scene, Options())
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = reference.upload(some_disparity(scene))
+    warped = reference.warp(w, stage)
+    W = reference.weights(w, warped, stage, 1)
+    W = W * len(stage.views) * len(stage.scales) / W.sum(axis=(2, 3), keepdims=True)  # as the paper normalises them
+    fields = {t: reference.linearise(*warped[t], stage.scales) for t in stage.views}
+    diagonal = sum(
+        W[..., i, j] * fields[t][q][1] ** 2 for i, q in enumerate(stage.scales) for j, t in enumerate(stage.views)
+    )
+    assert diagonal == pytest.approx(reference.data_term(w, warped, stage, False).diagonal)
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 8, 40])
+def test_samples_are_pixels_in_the_middle(scene, step):
+    machine = create("cpu", scene, Options())
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    w = machine.upload(some_disparity(scene))
+    warped = machine.warp(w, stage)
+    every = machine.weights(w, warped, stage, 1)
+    np.testing.assert_array_equal(machine.weights(w, warped, stage, step), every[step // 2 :: step, step // 2 :: step])
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+@pytest.mark.parametrize("method", ["gcm", "naive"])
+def test_recording_changes_nothing(scene, engine, method):
+    options = Options(method, solves=4)
+    plain, recorded = (estimate(scene, options, engine=engine, keep_weights=keep) for keep in (False, True))
+    np.testing.assert_array_equal(plain.disparity, recorded.disparity)
+    np.testing.assert_array_equal(plain.confidence, recorded.confidence)
+    assert plain.weights is None
+
+
+def test_what_is_kept_is_what_was_used(scene):
+    seen = [np.zeros(scene.shape, np.float32)]
+    options = Options(solves=9)
+    kept = estimate(
+        scene, options, engine="cpu", keep_weights=True, callback=lambda _, w: seen.append(w.copy())
+    ).weights
+    assert kept.solves.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    machine = create("cpu", scene, Options())
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    assert kept.scales.tolist() == list(stage.scales)
+    for k, solve in enumerate(kept.solves):
+        np.testing.assert_array_equal(kept.disparities[k], seen[solve - 1])  # small enough to be kept whole
+        w = machine.upload(seen[solve - 1] * np.float32(scene.unit))
+        weights = machine.weights(w, machine.warp(w, stage), stage, kept.step)
+        shares = weights / weights.sum(axis=(2, 3), keepdims=True)
+        assert np.abs(np.sqrt(kept.shares[k]) - np.sqrt(shares)).max() <= 0.5 / 255 + 1e-6
+
+
+def test_without_the_model_all_that_are_used_have_equal_shares(scene):
+    kept = estimate(scene, Options("progressive", solves=60), keep_weights=True).weights
+    first, last = kept.shares[0, 0, 0, 0], kept.shares[-1, 0, 0, 0]
+    nearest = np.hypot(*scene.baselines.T) <= 1 + 1e-9
+    assert first[nearest] == pytest.approx(1 / nearest.sum(), rel=0.02)
+    assert not first[~nearest].any()
+    assert last == pytest.approx(1 / len(last), rel=0.02)
+
+
+def test_first_solves_and_the_last_are_recorded(scene):
+    recorder = Recorder(create("cpu", scene, Options()), scene.shape, len(scene.targets), 3, scene.unit)
+    taken = []
+    for solve in range(1, 301):
+        if recorder.wants(solve):
+            recorder.solves.append(solve)
+            taken.append(solve)
+    assert taken[:6] == [1, 2, 3, 4, 5, 6]
+    assert len(taken) < 30
+    stopped = estimate(scene, Options(solves=23), keep_weights=True).weights
+    assert stopped.solves[-1] == 23
+
+
+@pytest.mark.parametrize(("shape", "views", "scales"), [((512, 512), 16, 3), ((1000, 1000), 80, 3), ((30, 2000), 8, 6)])
+def test_records_stay_small(shape, views, scales):
+    recorder = Recorder(None, shape, views, scales, 1.0)
+    down, across = sampled(shape, recorder.step)
+    assert down * across * views * scales * SOLVES <= 1.1 * MOST_CODES
+    assert down * across >= 100
+    assert max(sampled(shape, recorder.disparity_step)) <= 256
+
+
+def test_the_file_holds_it(scene, tmp_path):
+    result = estimate(scene, Options(solves=3), keep_weights=True)
+    result.save(tmp_path)
+    with np.load(io.BytesIO((tmp_path / "weights.npz").read_bytes()), allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["codes"], result.weights.codes)
+        np.testing.assert_array_equal(file["solves"], [1, 2, 3])
+        assert (file["step"], file["disparity_step"], file["scales"].tolist()) == (result.weights.step, 1, [2, 1, 0])
+        low, high = file["disparity_range"]
+        back = low + (high - low) / 255 * file["disparities"]
+        assert np.abs(back - result.weights.disparities).max() <= 0.51 * (high - low) / 255
+    estimate(scene, Options(solves=3)).save(tmp_path)
+    assert not (tmp_path / "weights.npz").exists()  # it was the earlier result's
+
+
+def test_the_command_keeps_them(tmp_path, capsys):
+    folder = synth.write("planes", tmp_path / "scene", (32, 32), views="cross")
+    assert main(["estimate", str(folder), "--out", str(tmp_path / "out"), "--solves", "2", "--keep-weights"]) == 0
+    assert "weights.npz" in capsys.readouterr().out
+    assert (tmp_path / "out" / "weights.npz").is_file()
+
+
+def test_a_video_has_none(tmp_path, capsys):
+    for view in ("0_0", "0_1", "1_0", "1_1"):
+        (tmp_path / "video" / view).mkdir(parents=True)
+        for frame in ("000", "001"):
+            (tmp_path / "video" / view / f"{frame}.png").write_bytes(png.encode(np.zeros((16, 16), np.uint8)))
+    assert main(["estimate", str(tmp_path / "video"), "--out", str(tmp_path / "out"), "--keep-weights"]) == 2
+    assert "is a video" in capsys.readouterr().err
