@@ -17,7 +17,7 @@ import pytest
 from gradcon.errors import InputError
 from gradcon.jobs import Job, Outcome, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.runner import cores
+from gradcon.jobs.processes import cores
 
 
 def square(x: int, folder: str, seconds: float = 0.0) -> Outcome:
@@ -232,7 +232,7 @@ def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_time_left_follows_the_costs() -> None:
     jobs = [Job(fail, {"how": str(cost)}, "none", "job", cost=cost) for cost in (1.0, 9.0)]
     display = Progress("p")
-    with display.showing(jobs, 0, workers=2):
+    with display.showing(jobs, workers=2):
         display.started -= 60  # a minute ago
         display.finished(jobs[0])
         assert display.left() == "about 9 min left"

@@ -19,7 +19,7 @@ from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Report, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.runner import cores
+from gradcon.jobs.processes import cores
 from gradcon.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)

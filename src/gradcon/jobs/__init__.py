@@ -2,7 +2,7 @@
 
 Job     a function of plain parameters and hashed inputs; its key says what the answer depends on
 Store   a folder of finished jobs, one file each (two where there are arrays), written all-or-nothing
-run     does what the store does not hold yet, and tells how it goes
+run     has done what the store does not hold yet, by processes of this machine or by a cluster, and tells how it goes
 """
 
 from gradcon.jobs.job import Job, Outcome

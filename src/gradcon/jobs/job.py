@@ -32,6 +32,7 @@ class Outcome:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     seconds: float = 0.0  # how long it took
     versions: Mapping[str, str | None] = field(default_factory=dict)  # of what it was computed with
+    files: Mapping[str, bytes] = field(default_factory=dict)  # by paths relative to the store's root, for people
 
 
 @dataclass(frozen=True)

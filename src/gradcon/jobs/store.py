@@ -1,7 +1,7 @@
 """A folder of finished jobs: <key>.json, and <key>.npz beside it where the outcome has arrays.
 
-Both are written all-or-nothing, the JSON last, and both are checked by their hashes when they are read: what is
-damaged is as good as absent, and is named.
+An outcome may have files for people too, which go where they are to be found.  All are written all-or-nothing, the JSON
+last, and are checked by their hashes when the job is looked up: what is damaged is as good as absent, and is named.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.files import make_folder, read_bytes, remove_leftovers, write_files
+from gradcon.io.listing import files_in
 from gradcon.io.results import to_json
 from gradcon.jobs.job import Job, Outcome, sha256_of
 
@@ -33,10 +34,19 @@ FORMAT = "gradcon-job-1"
 
 
 class Store:
-    """Outcomes by the keys of their jobs."""
+    """Outcomes by the keys of their jobs.
 
-    def __init__(self, folder: Path) -> None:
+    Parameters
+    ----------
+    folder : Path
+        Of the finished jobs.
+    root : Path, optional
+        What the names of an outcome's files are relative to: `folder`, or one above it.
+    """
+
+    def __init__(self, folder: Path, root: Path | None = None) -> None:
         self.folder = folder
+        self.root = root or folder
         self.damaged: list[str] = []  # a sentence for every file that could not be used
 
     @contextmanager
@@ -51,12 +61,12 @@ class Store:
                     raise InputError(
                         f"{self.folder}: another run is working in this folder; wait for it, or choose another."
                     ) from None
-                remove_leftovers(self.folder)
-                remove_leftovers(self.folder.parent)
+                for place in (self.folder, self.folder.parent, *_folders_in(self.root)):
+                    remove_leftovers(place)
             yield
 
     def load(self, job: Job) -> Outcome | None:
-        """A finished job's outcome; None where it is not there, or damaged."""
+        """A finished job's outcome, without its files' contents; None where it is not there, or damaged."""
         path = self.folder / f"{job.key}.json"
         try:
             if not path.exists():
@@ -64,6 +74,8 @@ class Store:
             kept = json.loads(read_bytes(path))
             if kept.pop("sha256") != sha256_of(kept) or kept["job"] != _plain(job.identity):
                 raise InputError(f"{path}: does not hold what was written into it.")
+            for name, sha256 in kept.get("files", {}).items():
+                self._checked(self.root / name, sha256)
             return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             why = str(error) if isinstance(error, InputError) else f"{path}: is not a finished job's file."
@@ -72,13 +84,14 @@ class Store:
 
     def save(self, job: Job, outcome: Outcome) -> None:
         """Keep an outcome."""
-        files = []
+        here = self.folder.relative_to(self.root)
+        files = list(outcome.files.items())
         arrays: dict[str, str] | None = None
         if outcome.arrays:
             buffer = io.BytesIO()
             np.savez_compressed(buffer, **cast(dict[str, Any], outcome.arrays))
             arrays = {"file": f"{job.key}.npz", "sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
-            files.append((arrays["file"], buffer.getvalue()))
+            files.append((str(here / arrays["file"]), buffer.getvalue()))
         kept = _plain(
             {
                 "format": FORMAT,
@@ -88,19 +101,30 @@ class Store:
                 "versions": outcome.versions,
                 "record": outcome.record,
                 "arrays": arrays,
+                "files": {name: hashlib.sha256(content).hexdigest() for name, content in outcome.files.items()},
             }
         )
-        files.append((f"{job.key}.json", to_json({**kept, "sha256": sha256_of(kept)}).encode()))
-        write_files(self.folder, files)
+        files.append((str(here / f"{job.key}.json"), to_json({**kept, "sha256": sha256_of(kept)}).encode()))
+        for folder in {(self.root / name).parent for name, _ in files}:
+            make_folder(folder)
+        write_files(self.root, files)
 
     def _arrays(self, entry: dict[str, str] | None) -> dict[str, NDArray[Any]]:
         if entry is None:
             return {}
-        content = read_bytes(self.folder / Path(entry["file"]).name)
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise InputError(f"{self.folder / entry['file']}: does not hold what was written into it.")
+        content = self._checked(self.folder / Path(entry["file"]).name, entry["sha256"])
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
+
+    def _checked(self, path: Path, sha256: str) -> bytes:
+        content = read_bytes(path)
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise InputError(f"{path}: does not hold what was written into it.")
+        return content
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    return [path for path in files_in(folder) if path.is_dir()] if folder.is_dir() else []
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,171 @@
+"""Workers that are processes of this machine, each in a pool of its own: the death of one is no business of the others.
+
+Of the jobs that a dead process held, the oldest is the one it was doing, and is to blame; those behind it are innocent.
+If the process that hands out the jobs dies, its workers notice and leave.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from gradcon.jobs.job import Job, Outcome
+from gradcon.jobs.workers import AHEAD, Gradcon, Returned, WarmUp, Workers, do, failed
+
+DIED = "its process died: killed, or out of memory; use fewer workers."
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class ThisMachine:
+    """Processes here; by default one for each core.  The cores are shared out among them."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.size = workers or cores()
+
+    def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> Processes:
+        return Processes(1 if alone else max(1, min(self.size, jobs)), warm_up)
+
+
+class Processes(Workers):
+    """So many processes, each started when there is something for it to do.
+
+    `warm_up` is called in the first before any job, and before there are others: it compiles what they then find
+    compiled.
+    """
+
+    def __init__(self, size: int, warm_up: WarmUp | None = None) -> None:
+        self.size = size
+        self._threads = max(1, cores() // size)
+        self._asked_by = Gradcon.here()
+        self._ended: SimpleQueue[tuple[_Process, Future[Any]]] = SimpleQueue()
+        self._before = set(multiprocessing.active_children())
+        self._warm_up = warm_up
+        self._warming: Future[Any] | None = None
+        self._crew = [_Process(self._threads) for _ in range(size)]
+        self._buried: list[Returned] = []
+
+    def room(self) -> bool:
+        return any(len(process.jobs) < AHEAD for process in self._open())
+
+    def hand_out(self, job: Job) -> None:
+        if self._warm_up is not None:
+            self._warming = self._submit(self._crew[0], self._warm_up)
+            self._warm_up = None
+        while True:
+            process = min(self._open(), key=lambda one: len(one.jobs))
+            try:
+                self._submit(process, do, job, self._asked_by, job=job)
+                return
+            except BrokenProcessPool:  # it died with nothing to do, or this is known before its last job came back
+                self._bury(process)
+
+    def returned(self, timeout: float | None) -> list[Returned]:
+        found, self._buried = self._buried, []
+        try:
+            process, future = self._ended.get(timeout=0 if found else timeout)
+        except Empty:
+            return found
+        if future is self._warming:
+            self._warming = None  # the others may start
+            if not isinstance(future.exception(), BrokenProcessPool):
+                future.result()
+            elif process in self._crew:
+                self._bury(process)
+        elif future in process.jobs:  # or its process was buried, and this with it
+            if isinstance(future.exception(), BrokenProcessPool):
+                self._bury(process)
+            else:
+                self._buried.append(_returned(process.jobs.pop(future), future))
+        found, self._buried = found + self._buried, []
+        return found
+
+    def stop(self, at_once: bool) -> None:
+        if not at_once:
+            with ThreadPoolExecutor(self.size) as together:
+                list(together.map(lambda process: process.pool.shutdown(), self._crew))
+            return
+        for process in self._crew:
+            process.pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - self._before:
+            child.kill()
+
+    def _open(self) -> list[_Process]:
+        return self._crew[:1] if self._warming is not None or self._warm_up is not None else self._crew
+
+    def _submit(self, process: _Process, function: Any, *arguments: Any, job: Job | None = None) -> Future[Any]:
+        with _interrupts_held():
+            future = process.pool.submit(function, *arguments)
+            if job is not None:
+                process.jobs[future] = job
+        future.add_done_callback(lambda ended: self._ended.put((process, ended)))
+        return future
+
+    def _bury(self, process: _Process) -> None:
+        """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame."""
+        process.pool.shutdown(wait=False)
+        blamed = False
+        for future, job in process.jobs.items():
+            if future.done() and not isinstance(future.exception(), BrokenProcessPool):
+                self._buried.append(_returned(job, future))
+            elif blamed:
+                self._buried.append(Returned(job))
+            else:
+                self._buried.append(Returned(job, failure=DIED))
+                blamed = True
+        process.jobs.clear()
+        if self._warming is not None and process is self._crew[0]:
+            self._warming = None
+        self._crew[self._crew.index(process)] = _Process(self._threads)
+
+
+class _Process:
+    """A pool of one, and the jobs it holds, oldest first."""
+
+    def __init__(self, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
+        self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads,))
+        self.jobs: dict[Future[Outcome], Job] = {}
+
+
+def _returned(job: Job, future: Future[Outcome]) -> Returned:
+    error = future.exception()
+    return Returned(job, future.result()) if error is None else failed(job, error)
+
+
+def _start(threads: int) -> None:
+    """In a new worker: take a share of the cores, leave Ctrl-C to the parent, and leave when it is gone."""
+    os.environ["NUMBA_NUM_THREADS"] = str(threads)  # read when numba is imported, with the first job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def leave() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=leave, daemon=True).start()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes after this block: a worker that is only being started would answer it with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
