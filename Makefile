@@ -1,16 +1,17 @@
 # `make demo`, `make test`, `make docs` and `make gallery` set themselves up: all they need is Python 3.11 or later with
-# pip, and make.  The tests want a C++ compiler besides, which is installed where it is missing and apt-get may do so.
+# pip, and make.  The tests want a C++ compiler and Chromium besides, which are installed where they are missing and
+# apt-get may do so.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs gallery compiler clean
+.PHONY: demo test docs gallery compiler browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
 
-test: $(VENV)/installed-dev compiler
+test: $(VENV)/installed-dev compiler browser
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest
@@ -31,6 +32,12 @@ compiler:
 	@command -v g++ >/dev/null || command -v clang++ >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq g++; } || \
 		echo "No C++ compiler could be installed: the tests of the CUDA kernels will be skipped."
+
+# They open the page of `gradcon report` in a real browser.
+browser:
+	@command -v chromedriver >/dev/null && command -v chromium >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; } || \
+		echo "No Chromium could be installed: the tests of the page in a browser will be skipped."
 
 # Stamps: packages are installed again only when pyproject.toml has changed.
 $(VENV)/installed: pyproject.toml | $(BIN)/python

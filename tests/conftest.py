@@ -14,9 +14,11 @@ from gradcon.errors import InputError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
-# A busy machine is no failure.
-settings.register_profile("gradcon", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("gradcon")
+# A busy machine is no failure; and what passed once passes again, until the code changes.  New examples are looked for
+# with HYPOTHESIS_PROFILE=search.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=500)
+settings.register_profile("gradcon", settings.get_profile("search"), derandomize=True, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gradcon"))
 
 
 def data_root() -> Path | None:

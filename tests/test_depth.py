@@ -23,7 +23,7 @@ from gradcon.result import Result
 from gradcon.textures import Painter
 
 METRES = {"m": 1.0, "mm": 1e-3}
-WITHOUT_DEPTH = {"confidence.pfm", "disparity.pfm", "disparity.png", "result.json"}
+WITHOUT_DEPTH = {"confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"}
 WITH_DEPTH = WITHOUT_DEPTH | {"depth.pfm", "depth.png"}
 
 

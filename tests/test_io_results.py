@@ -17,7 +17,7 @@ from gradcon.io.results import disparity_picture, save_result, to_json, versions
 from gradcon.result import Result, Solve
 
 pytestmark = pytest.mark.filterwarnings("error")
-FILES = ["confidence.pfm", "disparity.pfm", "disparity.png", "result.json"]
+FILES = ["confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"]
 
 
 def result(shape=(20, 30), name="a scene"):

@@ -44,14 +44,14 @@ def same(a: Map, b: Map) -> bool:
     return a.texts() == b.texts() and a.steps == b.steps and bits(a.values) == bits(b.values)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(any_map(), st.sampled_from(FLOATS))
 def test_floats_and_description_come_back_to_the_bit(tmp_path: Path, map_: Map, suffix: str) -> None:
     assert write_map(tmp_path / f"map{suffix}", map_) == []
     assert same(read_map(tmp_path / f"map{suffix}"), map_)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(any_map())
 @example(Map(np.ones((1, 1), np.float32), steps=Steps(1e-9, 1.0)))  # steps that float32 cannot tell apart
 def test_png_loses_what_it_says_and_nothing_more(tmp_path: Path, map_: Map) -> None:
