@@ -1,0 +1,30 @@
+"""`gradcon report`: results in one page for a browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gradcon.cli.app import app
+
+
+@app.command("report")
+def _report(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Folders that `gradcon estimate` wrote.")],
+    out: Annotated[Path, typer.Option(help="The page to write; replaced where it exists.")] = Path("report.html"),
+) -> int:
+    """Write a page that shows one result, or several side by side.
+
+    One HTML file that opens offline.  A result that is damaged is named and left out; the exit code is then 1.
+    """
+    from gradcon.report import write_report
+
+    report = write_report(results, out)
+    for text in report.left_out:
+        print(f"gradcon: {text}", file=sys.stderr)
+    address = report.path.resolve().as_uri()
+    print(f"written {report.path} ({report.size / 1e6:.1f} MB); open it in a browser: {address}")
+    return int(bool(report.left_out))

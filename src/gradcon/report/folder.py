@@ -1,0 +1,266 @@
+"""A folder of results as the page needs it: checked, sampled to a size that a page can hold."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.calibration import Calibration
+from gradcon.errors import InputError
+from gradcon.io.fields import finite_number, leaves_folder
+from gradcon.io.files import read_bytes
+from gradcon.io.maps import folder as maps
+from gradcon.io.pfm import read_pfm
+from gradcon.metrics import evaluate
+from gradcon.points import KEEP, gaps, surest
+from gradcon.report import weights
+from gradcon.result import SUMMARY
+
+Map = NDArray[np.float32]
+
+MAX_SIDE = 800  # of a map in the page
+MAX_ROWS = 5000  # of the history
+MAX_SHEET = 2**25  # bytes of views.jpg
+TRUTH = "truth.pfm"
+
+
+@dataclass(frozen=True)
+class Views:
+    """A sprite sheet: tile k is at column k % columns, row k // columns; tile 0 is the reference."""
+
+    jpeg: bytes
+    columns: int
+    width: int
+    height: int
+    names: list[str]
+    baselines: list[list[float]]
+
+
+@dataclass
+class ResultPage:
+    """What the page shows of a result; maps are sampled every `step` pixels."""
+
+    folder: Path
+    name: str
+    reference: str
+    width: int
+    height: int
+    step: int
+    disparity: Map
+    confidence: Map | None
+    truth: Map | None
+    keep: NDArray[np.bool_]
+    calibration: Calibration | None
+    cloud: Calibration
+    targets: list[str]
+    baselines: list[list[float]]
+    parameters: dict[str, Any]
+    history: list[dict[str, Any]]
+    metrics: dict[str, Any]
+    seconds: float | None
+    stopped: str
+    warnings: list[str]
+    views: Views | None = None
+    weights: weights.Weights | None = None
+    notes: list[str] = field(default_factory=list)  # on parts that could not be used
+
+    @property
+    def solves(self) -> int:
+        """Number of the last one."""
+        return int(self.history[-1]["solve"]) if self.history else 0
+
+
+def read_folder(folder: Path) -> ResultPage:
+    """Read a folder that `gradcon estimate` wrote; what is wrong with it, or with a field, is an InputError."""
+    summary = maps.read_summary(folder)
+    found = {map_.quantity: map_.values for map_ in maps.read_all(folder)}
+    if "disparity" not in found:
+        raise InputError(f"{folder}: holds no disparity.pfm; estimate the scene again.")
+    disparity, confidence = found["disparity"], found.get("confidence")
+    fields = _Fields(folder / SUMMARY, summary)
+    source = _Fields(folder / SUMMARY, fields.mapping("source"), "source.")
+    calibration = _calibration(fields)
+    cloud = calibration or _made_up(disparity)
+    height, width = disparity.shape
+    step = math.ceil(max(height, width) / MAX_SIDE)
+    history = _history(fields)
+    targets = source.texts("targets")
+    baselines = source.pairs("baselines", len(targets))
+    notes: list[str] = []
+    truth = _part(notes, lambda: _truth(folder, disparity.shape))
+    result = ResultPage(
+        folder=folder,
+        name=source.text("name", folder.name),
+        reference=source.text("reference", ""),
+        width=width,
+        height=height,
+        step=step,
+        disparity=disparity[::step, ::step],
+        confidence=confidence[::step, ::step] if confidence is not None else None,
+        truth=truth[::step, ::step] if truth is not None else None,
+        keep=_kept(disparity, confidence, cloud)[::step, ::step],
+        calibration=calibration,
+        cloud=cloud,
+        targets=targets,
+        baselines=baselines,
+        parameters=fields.mapping("parameters"),
+        history=history,
+        metrics=evaluate(disparity, truth) if truth is not None else fields.mapping("metrics"),
+        seconds=finite_number(fields.mapping("seconds").get("total")),
+        stopped=fields.text("stopped", ""),
+        warnings=fields.texts("warnings"),
+        notes=notes,
+    )
+    result.views = _part(notes, lambda: _views(folder, fields.mapping("views")))
+    if (folder / weights.FILE).exists():
+        result.weights = _part(
+            notes,
+            lambda: weights.read_weights(folder / weights.FILE, len(targets), (height, width), result.solves),
+        )
+    return result
+
+
+def _part(notes: list[str], read: Any) -> Any:
+    """A part that the page can do without: None, and a note, where it is damaged."""
+    try:
+        return read()
+    except InputError as reason:
+        notes.append(f"{str(reason).rstrip('.')} (the page is without it).")
+        return None
+
+
+class _Fields:
+    """Fields of result.json: what is absent or null has a default, what is of another kind is refused."""
+
+    def __init__(self, path: Path, fields: dict[str, Any], prefix: str = "") -> None:
+        self.path, self.fields, self.prefix = path, fields, prefix
+
+    def text(self, name: str, default: str) -> str:
+        value = self.fields.get(name)
+        if value is None:
+            return default
+        return value if isinstance(value, str) else self.refuse(name, "is not text")
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self.fields.get(name)
+        return {} if value is None else value if isinstance(value, dict) else self.refuse(name, "is not an object")
+
+    def items(self, name: str) -> list[Any]:
+        value = self.fields.get(name)
+        return [] if value is None else value if isinstance(value, list) else self.refuse(name, "is not a list")
+
+    def texts(self, name: str) -> list[str]:
+        values = self.items(name)
+        return (
+            values if all(isinstance(value, str) for value in values) else self.refuse(name, "is not a list of texts")
+        )
+
+    def pairs(self, name: str, count: int) -> list[list[float]]:
+        values = self.items(name)
+        numbers = [
+            [finite_number(part) for part in pair] if isinstance(pair, list) and len(pair) == 2 else [None]
+            for pair in values
+        ]
+        if len(values) != count or any(None in pair for pair in numbers):
+            self.refuse(name, f"is not a list of {count} pairs of numbers")
+        return numbers  # type: ignore[return-value]  # none is None
+
+    def count(self, name: str) -> int:
+        value = self.fields.get(name)
+        plain = isinstance(value, int) and not isinstance(value, bool)
+        return value if plain and 0 < value <= 2**20 else self.refuse(name, "is not a number of pixels or tiles")
+
+    def refuse(self, name: str, what: str) -> Any:
+        raise InputError(f"{self.path}: its field {self.prefix + name!r} {what}; estimate the scene again.")
+
+
+def _history(fields: _Fields) -> list[dict[str, Any]]:
+    rows = []
+    for row in fields.items("history"):
+        number = row.get("solve") if isinstance(row, dict) else None
+        if not isinstance(number, int) or isinstance(number, bool) or number <= (rows[-1]["solve"] if rows else 0):
+            fields.refuse("history", "is not a list of solves in their order")
+        scales = row.get("scales")
+        rows.append(
+            {
+                "solve": number,
+                "step": finite_number(row.get("step_mean")),
+                "rmse": finite_number(row.get("rmse")),
+                "views": finite_number(row.get("views")),
+                "scales": [q for q in scales if isinstance(q, int)] if isinstance(scales, list) else [],
+            }
+        )
+    stride = math.ceil(len(rows) / MAX_ROWS) if rows else 1
+    return rows if stride == 1 else [*rows[:-1:stride], rows[-1]]
+
+
+def _calibration(fields: _Fields) -> Calibration | None:
+    given = fields.mapping("calibration")
+    if not given:
+        return None
+    try:
+        unit = given.get("unit", "")
+        return Calibration(given.get("product", math.nan), given.get("K"), given.get("offset", 0.0), unit)  # type: ignore[arg-type]
+    except (InputError, TypeError):
+        return fields.refuse("calibration", "makes no depth")  # type: ignore[no-any-return]
+
+
+def _made_up(disparity: Map) -> Calibration:
+    """A camera for a cloud that is not to scale: the farthest is twice as far as the nearest."""
+    finite = disparity[np.isfinite(disparity)]
+    low, high = np.percentile(finite, (1, 99)) if finite.size else (0.0, 1.0)
+    span = max(float(high - low), 1e-6)
+    height, width = disparity.shape
+    focal = 1.5 * max(height, width)
+    K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    return Calibration(product=span, K=K, offset=span - float(low))
+
+
+def _kept(disparity: Map, confidence: Map | None, camera: Calibration) -> NDArray[np.bool_]:
+    """The pixels of the cloud: as `gradcon.points` chooses them."""
+    q = disparity.astype(np.float64) + camera.offset
+    q[~(np.isfinite(q) & (q > 0))] = np.nan
+    sure = surest(confidence, KEEP) if confidence is not None else True
+    return np.asarray(np.isfinite(q) & sure & ~gaps(q, camera.K))
+
+
+def _truth(folder: Path, shape: tuple[int, ...]) -> Map | None:
+    path = folder / TRUTH
+    if not path.exists():
+        return None
+    truth = read_pfm(path)
+    if truth.shape != shape:
+        raise InputError(f"{path}: is not of the disparity's size; estimate the scene again.")
+    return truth if np.isfinite(truth).any() else None
+
+
+def _views(folder: Path, described: dict[str, Any]) -> Views | None:
+    from PIL import Image
+
+    if not described:
+        return None
+    about = _Fields(folder / SUMMARY, described, "views.")
+    names = about.texts("names")
+    baselines = about.pairs("baselines", len(names))
+    columns, width, height = about.count("columns"), about.count("width"), about.count("height")
+    file = about.text("file", "views.jpg")
+    if leaves_folder(file) or not names:
+        about.refuse("file" if names else "names", "names no views")
+    path = folder / file
+    jpeg = read_bytes(path, MAX_SHEET)
+    try:
+        with Image.open(io.BytesIO(jpeg), formats=["JPEG"]) as image:
+            size = image.size
+            if math.prod(size) <= 2**26:
+                image.load()
+    except Exception:
+        raise InputError(f"{path}: is no whole JPEG; estimate the scene again.") from None
+    if size != (min(columns, len(names)) * width, math.ceil(len(names) / columns) * height):
+        raise InputError(f"{path}: is not of the size that {SUMMARY} says; estimate the scene again.")
+    return Views(jpeg, columns, width, height, names, baselines)

@@ -1,0 +1,46 @@
+"""Arrays as text in a page: codes of few bits, deflated, in base64; the page's script has the inverse of each."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+CODES = 65534  # 1 to 65535; 0 is unknown
+
+
+def packed(content: bytes) -> str:
+    """Deflated bytes in base64."""
+    return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+
+
+def pack_map(values: Array) -> tuple[dict[str, Any], str]:
+    """A (height, width) map as 16-bit codes: what they mean, and they.
+
+    Positive values that span more than three decades are coded by their logarithm, so that small ones keep their
+    digits.  What is not finite becomes unknown.
+    """
+    known = np.isfinite(values)
+    finite = values[known].astype(np.float64)
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    logarithmic = low > 0 and high > 1000 * low
+    if logarithmic:
+        finite, low, high = np.log(finite), float(np.log(low)), float(np.log(high))
+    codes = np.zeros(values.shape, np.uint16)
+    codes[known] = 1 + np.rint((finite - low) * (CODES / (high - low or 1.0))).astype(np.uint16)
+    return {"low": low, "high": high, "log": logarithmic}, packed(_differences(codes))
+
+
+def _differences(codes: NDArray[np.uint16]) -> bytes:
+    """Steps from pixel to pixel of a row, all low bytes before all high ones: deflate finds more in these."""
+    steps = np.diff(codes, axis=1, prepend=np.uint16(0))  # modulo 65536
+    return (steps & 255).astype(np.uint8).tobytes() + (steps >> 8).astype(np.uint8).tobytes()
+
+
+def pack_mask(mask: NDArray[np.bool_]) -> str:
+    """One bit a pixel, the first of a byte the lowest."""
+    return packed(np.packbits(mask, bitorder="little").tobytes())

@@ -1,0 +1,679 @@
+// The script of a report.  Everything shown is computed here from the arrays in the page; nothing is fetched.
+// All text goes into the page as text, never as markup: names of files and scenes are anybody's.
+"use strict";
+(async () => {
+
+// ---- Data: JSON, and arrays as deflated bytes in base64 ------------------------------------------------------------
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const data = JSON.parse($("#data").textContent);
+
+function bytesOf(id) {
+  const element = document.getElementById(id), text = element.textContent;
+  element.remove(); // or the text would stay in memory
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+async function inflated(id) {
+  const stream = new Blob([bytesOf(id)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// 16-bit codes, as steps along rows, low bytes before high ones; 0 is unknown.
+async function readMap(id, { low, high, log }, columns, count) {
+  const bytes = await inflated(id), values = new Float32Array(count), unit = (high - low) / 65534;
+  for (let i = 0, code = 0; i < count; i++) {
+    code = ((i % columns ? code : 0) + bytes[i] + 256 * bytes[count + i]) & 65535;
+    const value = low + (code - 1) * unit;
+    values[i] = code ? (log ? Math.exp(value) : value) : NaN;
+  }
+  return values;
+}
+
+async function load(result) {
+  const { key, columns, rows, maps, views, weights } = result, count = columns * rows;
+  for (const name of Object.keys(maps)) result[name] = await readMap(`${key}-${name}`, maps[name], columns, count);
+  result.keep = await inflated(`${key}-keep`);
+  result.solves = result.history.length ? result.history.at(-1).solve : 0;
+  if (views) views.sheet = await createImageBitmap(new Blob([bytesOf(`${key}-views`)], { type: "image/jpeg" }));
+  if (weights) {
+    weights.codes = await inflated(`${key}-codes`);
+    weights.before = await inflated(`${key}-before`);
+  }
+  result.figure = document.getElementById(key);
+}
+
+// ---- State: what is shown; a change draws the panels that depend on it, once a frame -------------------------------
+
+const results = data.results;
+const lastSolve = Math.max(...results.map((result) => (result.history.length ? result.history.at(-1).solve : 0)));
+const state = {
+  map: "disparity", threshold: data.thresholds.at(-1),
+  x: 0.5, y: 0.5, held: false, // the pixel, as a share of width and height, which results of any size share
+  camera: [0, 0], // wanted place of the camera, -1 to 1
+  solve: lastSolve,
+  yaw: 0, pitch: 0, zoom: 1,
+};
+const panels = []; // { on: names of what it depends on, draw }
+let changed = new Set(), awaited = false;
+
+function set(values) {
+  for (const [name, value] of Object.entries(values)) {
+    if (state[name] === value) continue;
+    state[name] = value;
+    changed.add(name);
+  }
+  if (changed.size && !awaited) {
+    awaited = true;
+    requestAnimationFrame(draw);
+  }
+}
+
+function draw() {
+  const now = changed;
+  awaited = false;
+  changed = new Set();
+  for (const panel of panels) if (panel.on.some((name) => now.has(name))) panel.draw(now);
+}
+
+// ---- Numbers, text and elements ------------------------------------------------------------------------------------
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+const short = (value) => (value === 0 ? "0" : Math.abs(value) < 1e-3 ? value.toExponential(1) : String(+value.toPrecision(3)));
+const title = (result) => (result.letter ? `${result.letter}: ` : "");
+
+function make(name, attributes = {}, parent = null, text = null) {
+  const svg = ["svg", "g", "path", "line", "circle", "rect", "text", "title", "polyline"].includes(name);
+  const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== null) element.textContent = text;
+  if (parent) parent.append(element);
+  return element;
+}
+
+// Decimals that a map's codes can tell apart.
+function decimals({ low, high, log }) {
+  return log ? 4 : clamp(Math.floor(-Math.log10((high - low) / 65534 || 1e-6)), 0, 5);
+}
+
+function statistics(values) {
+  const known = values.filter((value) => value === value).sort();
+  if (!known.length) return "nothing is known";
+  const at = (share) => short(known[Math.floor(share * (known.length - 1))]);
+  return `from ${at(0)} to ${at(1)}, median ${at(0.5)}`;
+}
+
+// ---- What a result says at the chosen pixel and solve --------------------------------------------------------------
+
+function pixel(result) { // column and row of the sampled maps; x and y in the full-size picture
+  const column = clamp(Math.floor(state.x * result.columns), 0, result.columns - 1);
+  const row = clamp(Math.floor(state.y * result.rows), 0, result.rows - 1);
+  return { column, row, index: row * result.columns + column, x: column * result.step, y: row * result.step };
+}
+
+const solveOf = (result) => Math.min(state.solve, result.solves);
+const historyRow = (result) => result.history.findLast((row) => row.solve <= solveOf(result)) ?? result.history[0];
+
+// Index of the record at or before the chosen solve.
+function recordOf(result) {
+  return result.weights ? Math.max(result.weights.solves.findLastIndex((solve) => solve <= solveOf(result)), 0) : -1;
+}
+
+// The disparity that is shown: the final one at the last solve, else the one before the recorded solve.
+function shownDisparity(result) {
+  const { weights } = result, k = recordOf(result);
+  if (k < 0 || solveOf(result) >= result.solves) return result.disparity;
+  if (weights.shown === k) return weights.expanded;
+  const unit = (weights.high - weights.low) / 255, offset = k * weights.before_rows * weights.before_columns;
+  const values = new Float32Array(result.columns * result.rows);
+  const place = (i, most) => Math.min(Math.round(i * result.step / weights.before_step), most - 1);
+  for (let row = 0, i = 0; row < result.rows; row++) {
+    const start = offset + place(row, weights.before_rows) * weights.before_columns;
+    for (let column = 0; column < result.columns; column++, i++) {
+      values[i] = weights.low + unit * weights.before[start + place(column, weights.before_columns)];
+    }
+  }
+  weights.shown = k;
+  return (weights.expanded = values);
+}
+
+// Share of the trust of each scale and view at the pixel, in record k: shares[scale][view].
+function trustAt(result, k) {
+  const { weights, targets } = result, { x, y } = pixel(result), Q = weights.scales.length, T = targets.length;
+  const place = (value, most) => clamp(Math.round((value - weights.first) / weights.step), 0, most - 1);
+  const start = ((k * weights.rows + place(y, weights.rows)) * weights.columns + place(x, weights.columns)) * Q * T;
+  return weights.scales.map((_, q) => Array.from({ length: T }, (_, t) => (weights.codes[start + q * T + t] / 255) ** 2));
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+// The view nearest to where the camera is wanted; a baseline points against the camera's movement.
+function places(baselines) {
+  const reach = Math.max(1e-9, ...baselines.flat().map(Math.abs));
+  return baselines.map(([x, y]) => [-x / reach + 0, -y / reach + 0]);
+}
+
+function viewOf(result) {
+  const far = places(result.views.baselines).map(([x, y]) => Math.hypot(x - state.camera[0], y - state.camera[1]));
+  return far.indexOf(Math.min(...far));
+}
+
+// ---- Pictures ------------------------------------------------------------------------------------------------------
+
+const TABLES = Object.fromEntries(Object.entries(data.colours).map(([name, hex]) => {
+  const table = new Uint32Array(256);
+  for (let i = 0; i < 256; i++) {
+    const [r, g, b] = [0, 2, 4].map((part) => parseInt(hex.slice(6 * i + part, 6 * i + part + 2), 16));
+    table[i] = 0xff000000 | (b << 16) | (g << 8) | r;
+  }
+  return [name, table];
+}));
+const GOOD = 0xff8a5a2a, BAD = 0xff4fc8ff; // as 0xaabbggrr: a deep blue, a light orange
+
+function valuesOf(result, map) { // of a map, or null where the result has none
+  if (map === "confidence") return result.confidence ?? null;
+  const disparity = shownDisparity(result);
+  if (map === "disparity") return disparity;
+  return result.truth ? disparity.map((value, i) => value - result.truth[i]) : null;
+}
+
+function paint(result) {
+  const canvas = $("canvas.map", result.figure), { columns, rows, views } = result;
+  const context = canvas.getContext("2d"), final = solveOf(result) >= result.solves || !result.weights;
+  const when = final || state.map === "confidence" ? "" : `before solve ${result.weights.solves[recordOf(result)]}`;
+  const sampled = result.step > 1 ? `every ${result.step}th pixel` : "";
+  const say = (...what) => {
+    $(".what", result.figure).textContent = what.filter(Boolean).join(", ");
+    canvas.setAttribute("aria-label", `${title(result)}${result.label}, ${what.filter(Boolean).join(", ")}`);
+  };
+  if (state.map === "views" && views) {
+    const k = viewOf(result), { width, height } = views;
+    [canvas.width, canvas.height] = [width, height];
+    context.drawImage(views.sheet, (k % views.columns) * width, Math.floor(k / views.columns) * height, width, height, 0, 0, width, height);
+    canvas.dataset.view = k;
+    return say(`${k ? "view" : "reference"} ${views.names[k]}`);
+  }
+  const values = valuesOf(result, state.map);
+  [canvas.width, canvas.height] = [columns, rows];
+  if (!values) return say(`has no ${{ views: "views.jpg", confidence: "confidence" }[state.map] ?? "ground truth"}`);
+  const image = context.createImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
+  const name = state.map === "badpix" ? "error" : state.map, table = TABLES[name];
+  const [low, high] = data.scales[name], factor = 256 / (high - low), limit = state.threshold;
+  const inner = insideOf(result);
+  let bad = 0, known = 0, squares = 0;
+  for (let row = 0, i = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, i++) {
+      const value = values[i];
+      if (value !== value) { // unknown: hatched
+        pixels[i] = ((column + row) & 7) < 2 ? 0xff777777 : 0xffb8b8b8;
+      } else if (state.map === "badpix") {
+        const wrong = Math.abs(value) > limit;
+        pixels[i] = wrong ? BAD : GOOD;
+        if (inner(column, row)) known++, (bad += wrong);
+      } else {
+        pixels[i] = table[clamp((value - low) * factor, 0, 255) | 0];
+        if (name === "error") known++, (squares += value * value);
+      }
+    }
+  }
+  context.putImageData(image, 0, 0);
+  if (state.map === "badpix") {
+    const exact = final ? result.badpix[limit] : null;
+    say(`BadPix ${exact !== null ? `${exact.toFixed(2)} %` : `about ${percent(bad / known, 1)}`} worse than ${limit}`, when, sampled);
+  } else if (state.map === "error") {
+    const rmse = final && result.rmse !== null ? result.rmse : Math.sqrt(squares / known);
+    say(`RMSE ${rmse.toFixed(4)}`, when, sampled);
+  } else {
+    say(`${state.map} ${statistics(values)}`, when, sampled);
+  }
+}
+
+// BadPix leaves a border out, as the benchmark does, where the picture is large enough for one.
+function insideOf({ columns, rows, step }) {
+  const border = Math.ceil(data.border / step);
+  if (Math.min(columns, rows) <= 2 * border) return () => true;
+  return (column, row) => column >= border && row >= border && column < columns - border && row < rows - border;
+}
+
+function readout(result) {
+  const { index, column, row, x, y } = pixel(result), { maps, calibration, views } = result;
+  const disparity = shownDisparity(result)[index], digits = disparity === result.disparity[index] ? decimals(maps.disparity) : 2;
+  const rows = [["pixel", `${x}, ${y}${state.held ? " (held)" : ""}`], ["disparity", number(disparity, digits)]];
+  if (calibration) {
+    const q = disparity + calibration.offset, depth = calibration.product / q;
+    rows.push(["depth", q > 0 ? `${number(depth, depth < 100 ? 3 : 1)} ${calibration.unit || "(no unit)"}` : "unknown"]);
+  }
+  if (result.confidence) rows.push(["confidence", `± ${number(result.confidence[index], decimals(maps.confidence))}`]);
+  if (result.truth) {
+    rows.push(["truth", number(result.truth[index], decimals(maps.truth))]);
+    rows.push(["error", number(disparity - result.truth[index], digits, true)]);
+  }
+  const list = $(".readout", result.figure);
+  list.replaceChildren();
+  for (const [name, value] of rows) {
+    const pair = make("div", { "data-name": name }, list);
+    make("dt", {}, pair, name);
+    make("dd", {}, pair, value);
+  }
+  // In another view the same point is at (x, y) + B w.
+  const baseline = state.map === "views" && views ? views.baselines[viewOf(result)] : [0, 0];
+  const marker = $(".marker", result.figure), w = disparity === disparity ? disparity : 0;
+  const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns, top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
+  marker.hidden = left < 0 || left > 1 || top < 0 || top > 1;
+  marker.style.left = percent(left, 3).replace(" ", "");
+  marker.style.top = percent(top, 3).replace(" ", "");
+  return `${title(result)}${rows.map((pair) => pair.join(" ")).join(", ")}`;
+}
+
+function number(value, digits, signed = false) {
+  if (value !== value) return "unknown";
+  return (signed && value > 0 ? "+" : "") + value.toFixed(digits).replace("-", "−");
+}
+
+let speaking = 0;
+function speak(text) { // after a pause, or a reader of the screen would never be done
+  clearTimeout(speaking);
+  speaking = setTimeout(() => ($("#spoken").textContent = text), 500);
+}
+
+function drawLegend() {
+  const legend = $("#legend"), name = state.map;
+  legend.replaceChildren();
+  if (name === "views") return void (legend.textContent = "Move over the picture: the camera moves with the pointer.");
+  if (name === "badpix") {
+    for (const [style, text] of [["good", `error up to ${state.threshold}`], ["bad", `more than ${state.threshold}`]]) {
+      make("span", { class: `swatch ${style}` }, legend);
+      make("span", {}, legend, text);
+    }
+  } else {
+    const [low, high] = data.scales[name], bar = make("canvas", { width: 256, height: 1, class: "bar", "aria-hidden": "true" });
+    const context = bar.getContext("2d"), image = context.createImageData(256, 1);
+    new Uint32Array(image.data.buffer).set(TABLES[name]);
+    context.putImageData(image, 0, 0);
+    const ends = { disparity: ["", " nearer"], error: [" too far", " too near"], confidence: [" sure", " unsure"] }[name];
+    make("span", {}, legend, short(low) + ends[0]);
+    legend.append(bar);
+    make("span", {}, legend, short(high) + ends[1]);
+    make("span", { class: "unit" }, legend, data.unit);
+  }
+  make("span", { class: "swatch unknown" }, legend);
+  make("span", {}, legend, "unknown");
+}
+
+// Where the cameras stand, the reference a cross; returns the discs.
+function cameraMap(svg, baselines, names) {
+  svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6");
+  make("path", { d: "M-.09 0H.09M0-.09V.09", class: "reference" }, svg);
+  return places(baselines).map(([x, y], t) => {
+    const disc = make("circle", { cx: x, cy: y, r: 0.06, class: "camera" }, svg);
+    make("title", {}, disc, names[t]);
+    return disc;
+  });
+}
+
+function setUpPicture(result) {
+  const picture = $(".picture", result.figure), canvas = $("canvas", picture), { columns, rows } = result;
+  picture.style.aspectRatio = `${columns} / ${rows}`;
+  result.figure.style.setProperty("--aspect", columns / rows);
+  const cameras = $(".cameras", result.figure), discs = result.views ? cameraMap(cameras, result.views.baselines, result.views.names) : [];
+
+  const point = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const x = clamp((event.clientX - box.left) / box.width, 0, 0.99999), y = clamp((event.clientY - box.top) / box.height, 0, 0.99999);
+    if (state.map === "views") set({ camera: [2 * x - 1, 2 * y - 1] });
+    else if (!state.held || event.type === "click") set({ x, y });
+  };
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("click", (event) => {
+    if (state.map !== "views") set({ held: !state.held });
+    point(event);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    if (state.map === "views" && result.views) return moveCamera(result, way);
+    const stride = event.shiftKey ? 10 : 1, { column, row } = pixel(result);
+    set({ x: (clamp(column + stride * way[0], 0, columns - 1) + 0.5) / columns, y: (clamp(row + stride * way[1], 0, rows - 1) + 0.5) / rows });
+  });
+  panels.push({ on: ["map", "threshold", "solve", "camera"], draw: (now) => {
+    if (now.size === 1 && now.has("camera") && state.map !== "views") return;
+    cameras.classList.toggle("shown", state.map === "views" && discs.length > 0);
+    discs.forEach((disc, k) => disc.classList.toggle("on", k === viewOf(result)));
+    paint(result);
+  } });
+}
+
+// To the next camera in a direction: the nearest of those that lie more that way than across.
+function moveCamera(result, [dx, dy]) {
+  const all = places(result.views.baselines), here = all[viewOf(result)];
+  let best = null, least = Infinity;
+  for (const place of all) {
+    const along = (place[0] - here[0]) * dx + (place[1] - here[1]) * dy;
+    const across = Math.abs((place[0] - here[0]) * dy) + Math.abs((place[1] - here[1]) * dx);
+    if (along > 1e-6 && across <= along && along + across < least) [best, least] = [place, along + across];
+  }
+  if (best) set({ camera: best });
+}
+
+// ---- Convergence ---------------------------------------------------------------------------------------------------
+
+const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 2", "14 4"];
+
+function drawConvergence() {
+  const holder = $("#convergence .charts"), width = Math.max(holder.clientWidth, 200);
+  holder.replaceChildren();
+  for (const [name, label, log] of [["step", "mean step of a solve (pixels, log)", true], ["rmse", "RMSE after a solve (pixels)", false]]) {
+    const lines = results.map((result) => result.history.filter((row) => row[name] !== null && (!log || row[name] > 0)));
+    if (lines.some((line) => line.length)) chart(holder, width, name, label, log, lines);
+  }
+  if (!holder.children.length) make("p", {}, holder, "The results say nothing of their solves.");
+  drawSolve();
+}
+
+function chart(holder, width, name, label, log, lines) {
+  const height = 170, [left, right, top, bottom] = [52, 10, 24, 22];
+  const all = lines.flat().map((row) => row[name]), scale = log ? Math.log10 : (value) => value;
+  let low = scale(Math.min(...all)), high = scale(Math.max(...all));
+  if (!log) low = Math.min(0, low);
+  if (high - low < 1e-9) high = low + 1;
+  const x = (solve) => left + (width - left - right) * (lastSolve > 1 ? (solve - 1) / (lastSolve - 1) : 0.5);
+  const y = (value) => top + (height - top - bottom) * (1 - (scale(value) - low) / (high - low));
+  const ends = lines.map((line, k) => (line.length ? `${title(results[k])}${short(line[0][name])} to ${short(line.at(-1)[name])}` : "")).filter(Boolean);
+  const svg = make("svg", { width, height, class: "chart", role: "img", "aria-label": `${label} over ${lastSolve} solves: ${ends.join("; ")}` }, holder);
+  make("text", { x: 0, y: 13, class: "heading" }, svg, label);
+  for (const value of ticks(low, high, log)) {
+    make("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }, svg);
+    make("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, svg, short(value));
+  }
+  for (const solve of new Set([1, Math.round((1 + lastSolve) / 2), lastSolve])) make("text", { x: x(solve), y: height - 6, "text-anchor": solve === lastSolve && lastSolve > 1 ? "end" : "middle" }, svg, solve);
+  lines.forEach((line, k) => make("polyline", {
+    points: line.map((row) => `${x(row.solve).toFixed(1)},${y(row[name]).toFixed(1)}`).join(" "),
+    class: `line line-${k % 6}`, "stroke-dasharray": DASHES[k % 6],
+  }, svg));
+  const now = make("line", { y1: top, y2: height - bottom, class: "now-line" }, svg);
+  svg.place = (solve) => [now.setAttribute("x1", x(solve)), now.setAttribute("x2", x(solve))];
+  const choose = (event) => {
+    const share = (event.clientX - svg.getBoundingClientRect().left - left) / (width - left - right);
+    set({ solve: clamp(Math.round(1 + share * (lastSolve - 1)), 1, lastSolve) });
+  };
+  svg.addEventListener("pointerdown", choose);
+  svg.addEventListener("pointermove", (event) => event.buttons && choose(event));
+}
+
+function ticks(low, high, log) {
+  if (log) {
+    const first = Math.ceil(low), count = Math.floor(high) - first + 1;
+    if (count >= 2) return Array.from({ length: count }, (_, k) => 10 ** (first + k));
+    return [10 ** low, 10 ** high];
+  }
+  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough)), step = power * ([1, 2, 5].find((f) => f * power >= rough) ?? 10);
+  return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, k) => k * step);
+}
+
+function drawSolve() {
+  for (const svg of $$("#convergence svg.chart")) svg.place(state.solve);
+  const slider = $("input[name=solve]");
+  if (slider) {
+    slider.value = state.solve;
+    slider.setAttribute("aria-valuetext", `solve ${state.solve} of ${lastSolve}`);
+    $("#solve-number").textContent = `${state.solve} of ${lastSolve}`;
+  }
+  const list = $("#convergence .now");
+  list.replaceChildren();
+  results.forEach((result, k) => {
+    const row = historyRow(result), item = make("li", { class: `line-${k % 6}` }, list);
+    const key = make("svg", { width: 34, height: 10, "aria-hidden": "true" }, item);
+    make("line", { x1: 0, x2: 34, y1: 5, y2: 5, class: `line line-${k % 6}`, "stroke-dasharray": DASHES[k % 6] }, key);
+    if (!row) return void make("span", {}, item, `${title(result)}no solves recorded`);
+    const parts = [`solve ${row.solve} of ${result.solves}`];
+    if (row.step !== null) parts.push(`mean step ${short(row.step)}`);
+    if (row.rmse !== null) parts.push(`RMSE ${row.rmse.toFixed(4)}`);
+    if (row.views !== null) parts.push(`${row.views} views`);
+    if (row.scales.length) parts.push(`scale${row.scales.length > 1 ? "s" : ""} ${row.scales.join(", ")}`);
+    make("span", {}, item, title(result) + parts.join(" · "));
+    if (row.solve === result.solves && result.stopped) make("bdi", { class: "stopped" }, item, result.stopped);
+  });
+}
+
+// ---- Trust: which views and scales, solve by solve -----------------------------------------------------------------
+
+function setUpTrust(result) {
+  const holder = $(`.trust[data-key=${result.key}]`), { weights, targets, baselines } = result;
+  if (!weights || !targets.length) {
+    return void make("p", { class: "none" }, holder, "Not recorded: gradcon estimate SCENE --out DIR --keep-weights records which views and scales each pixel trusted, solve by solve.");
+  }
+  const finest = Math.min(...weights.scales), order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]);
+  const nameOf = (q) => (weights.scales[q] === finest ? "finest scale" : `scale ${weights.scales[q]}`);
+  const reach = baselines.map(([x, y]) => Math.hypot(x, y)), far = reach.map((length) => length > Math.max(...reach) / 2 + 1e-9);
+  const text = make("p", { class: "sentence" }, holder), scaleMaps = make("div", { class: "scales" }, holder);
+  const maps = order.map((q) => {
+    const box = make("figure", {}, scaleMaps), svg = make("svg", { class: "cameras shown", role: "img" }, box);
+    return { q, svg, discs: cameraMap(svg, baselines, targets), caption: make("figcaption", {}, box) };
+  });
+  const overScales = stack(holder, "share of each scale, over the recorded solves", order.map(nameOf), weights.solves);
+  const overReach = stack(holder, "near views and far views (beyond half of the longest baseline)", ["near views", "far views"], weights.solves);
+
+  const render = () => {
+    const k = recordOf(result), shares = trustAt(result, k), whole = sum(shares.flat()) || 1;
+    const byView = targets.map((_, t) => sum(shares.map((scale) => scale[t])) / whole), best = byView.indexOf(Math.max(...byView));
+    const largest = Math.max(1e-9, ...shares.flat());
+    for (const { q, svg, discs, caption } of maps) {
+      const total = sum(shares[q]) / whole;
+      discs.forEach((disc, t) => {
+        const share = shares[q][t];
+        disc.setAttribute("r", (0.03 + 0.17 * Math.sqrt(share / largest)).toFixed(3));
+        disc.style.fillOpacity = (0.25 + 0.75 * share / largest).toFixed(3);
+        disc.classList.toggle("unused", share === 0);
+        disc.firstChild.textContent = `${targets[t]}: ${percent(share / whole, 1)}`;
+      });
+      caption.textContent = `${nameOf(q)} ${percent(total)}`;
+      svg.setAttribute("aria-label", `${nameOf(q)}: ${percent(total)} of the trust`);
+    }
+    const parts = maps.map(({ q }) => `${nameOf(q)} ${percent(sum(shares[q]) / whole)}`);
+    text.textContent = `Before solve ${weights.solves[k]}: ${parts.join(", ")}; most trusted view ${targets[best]} ${percent(byView[best])}; far views ${percent(sum(byView.filter((_, t) => far[t])))}.`;
+    const all = weights.solves.map((_, n) => trustAt(result, n));
+    overScales(all.map((one) => order.map((q) => sum(one[q]))), k);
+    overReach(all.map((one) => [false, true].map((side) => sum(one.flatMap((scale) => scale.filter((_, t) => far[t] === side))))), k);
+  };
+  panels.push({ on: ["x", "y", "solve"], draw: render });
+}
+
+// Stacked bars, one a recorded solve; returns the function that gives them their heights.
+function stack(holder, label, names, solves) {
+  const box = make("figure", { class: "stack" }, holder);
+  const caption = make("figcaption", {}, box), svg = make("svg", { viewBox: `0 0 ${solves.length * 10} 34`, preserveAspectRatio: "none", role: "img" }, box);
+  names.forEach((name, n) => {
+    make("i", { class: `swatch share-${Math.min(n, 5)}` }, caption);
+    caption.append(`${name} `);
+  });
+  const bars = solves.map((solve, k) => {
+    const group = make("g", {}, svg), parts = names.map((_, n) => make("rect", { x: 10 * k + 0.6, width: 8.8, class: `share-${Math.min(n, 5)}` }, group));
+    make("title", {}, group, `solve ${solve}`);
+    group.addEventListener("click", () => set({ solve }));
+    return { group, parts };
+  });
+  make("p", { class: "axis" }, box, solves.length > 1 ? `solves ${solves[0]} to ${solves.at(-1)}, as recorded` : `solve ${solves[0]}`);
+  return (shares, chosen) => {
+    shares.forEach((parts, k) => {
+      const whole = sum(parts) || 1;
+      let base = 34;
+      parts.forEach((part, n) => {
+        const height = 34 * part / whole;
+        base -= height;
+        bars[k].parts[n].setAttribute("y", base.toFixed(2));
+        bars[k].parts[n].setAttribute("height", height.toFixed(2));
+      });
+      bars[k].group.classList.toggle("on", k === chosen);
+    });
+    const whole = sum(shares[chosen]) || 1;
+    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${names.map((name, n) => `${name} ${percent(shares[chosen][n] / whole)}`).join(", ")}`);
+  };
+}
+
+// ---- Points in space -----------------------------------------------------------------------------------------------
+
+const VERTEX = `
+  attribute vec3 place; attribute vec3 colour; varying vec3 tint;
+  uniform mat3 turn; uniform vec3 centre; uniform vec4 lens; uniform float size; uniform float nearest;
+  void main() {
+    vec3 p = turn * (place - centre) + vec3(0., 0., lens.z);
+    float near = .02 * lens.z, far = lens.w;
+    gl_Position = vec4(lens.x * p.x, -lens.y * p.y, ((far + near) * p.z - 2. * far * near) / (far - near), p.z);
+    gl_PointSize = clamp(size * lens.z / max(p.z, near), 1., 24.);
+    tint = colour;
+  }`;
+const FRAGMENT = "precision mediump float; varying vec3 tint; void main() { gl_FragColor = vec4(tint, 1.); }";
+
+// Points and colours of the pixels to keep, evenly thinned to data.points.
+function pointsOf(result) {
+  const { columns, rows, step, keep, disparity, cloud, views } = result, chosen = [];
+  for (let i = 0; i < columns * rows; i++) if (keep[i >> 3] >> (i & 7) & 1) chosen.push(i);
+  const count = Math.min(chosen.length, data.points), places = new Float32Array(3 * count), colours = new Uint8Array(3 * count);
+  const [[fx, skew, cx], [, fy, cy]] = cloud.K;
+  let picture = null;
+  if (views) {
+    const context = new OffscreenCanvas(columns, rows).getContext("2d", { willReadFrequently: true });
+    context.drawImage(views.sheet, 0, 0, views.width, views.height, 0, 0, columns, rows);
+    picture = context.getImageData(0, 0, columns, rows).data;
+  }
+  const [low, high] = data.scales.disparity;
+  for (let n = 0; n < count; n++) {
+    const i = chosen[Math.floor(n * chosen.length / count)], z = cloud.product / (disparity[i] + cloud.offset);
+    const v = (Math.floor(i / columns) * step - cy) / fy, u = ((i % columns) * step - cx - skew * v) / fx;
+    places.set([u * z, v * z, z], 3 * n);
+    if (picture) for (let part = 0; part < 3; part++) colours[3 * n + part] = picture[4 * i + part];
+    else {
+      const tint = TABLES.disparity[clamp(256 * (disparity[i] - low) / (high - low), 0, 255) | 0];
+      for (let part = 0; part < 3; part++) colours[3 * n + part] = tint >> 8 * part;
+    }
+  }
+  return { count, of: chosen.length, places, colours };
+}
+
+function setUpCloud(result) {
+  const figure = $(`.cloud[data-key=${result.key}]`), canvas = $("canvas", figure), about = $(".about", figure);
+  const { count, of, places, colours } = pointsOf(result), { calibration, cloud, columns, rows, step } = result;
+  const scale = calibration ? (cloud.unit ? `in ${cloud.unit}` : "up to scale") : "not to scale: the cameras are not calibrated";
+  const text = `${count.toLocaleString("en")} points${of > count ? ` of ${of.toLocaleString("en")}` : ""}, ${scale}; the surest pixels, gaps between surfaces left out${result.views ? "" : "; coloured by disparity"}`;
+  about.textContent = text;
+  canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
+  canvas.style.aspectRatio = `${columns} / ${rows}`;
+  const gl = canvas.getContext("webgl", { antialias: false });
+  if (!gl || !count) {
+    canvas.remove();
+    about.textContent = count ? "This browser has no WebGL, so the points cannot be drawn; gradcon estimate --points writes them as points.ply." : "No pixel of this result has a depth.";
+    return;
+  }
+  const program = gl.createProgram();
+  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  gl.useProgram(program);
+  const uniform = (name) => gl.getUniformLocation(program, name);
+  [["place", places, gl.FLOAT], ["colour", colours, gl.UNSIGNED_BYTE]].forEach(([name, array, type]) => {
+    const location = gl.getAttribLocation(program, name);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, array, gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(location);
+    gl.vertexAttribPointer(location, 3, type, type !== gl.FLOAT, 0, 0);
+  });
+  gl.enable(gl.DEPTH_TEST);
+  const middle = (part) => { // the median, and how far most of the points reach from it
+    const values = places.filter((_, n) => n % 3 === part).sort(), at = (share) => values[Math.floor(share * (count - 1))];
+    return [at(0.5), at(0.98) - at(0.02)];
+  };
+  const axes = [0, 1, 2].map(middle), centre = axes.map(([value]) => value), reach = Math.max(...axes.map(([, span]) => span), 1e-9);
+  gl.uniform3fv(uniform("centre"), centre);
+
+  const render = () => {
+    const width = Math.round(canvas.clientWidth * Math.min(devicePixelRatio, 2)) || 300, height = Math.round(width * rows / columns);
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
+    gl.viewport(0, 0, width, height);
+    gl.clearColor(...getComputedStyle(canvas).backgroundColor.match(/[\d.]+/g).slice(0, 3).map((part) => part / 255), 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.uniformMatrix3fv(uniform("turn"), false, [cy, sy * sp, -sy * cp, 0, cp, sp, sy, -cy * sp, cy * cp]);
+    const distance = centre[2] / state.zoom, lens = 2 * cloud.K[0][0] / (columns * step);
+    gl.uniform4f(uniform("lens"), lens, lens * columns / rows, distance, distance + 20 * reach);
+    gl.uniform1f(uniform("size"), 1.25 * state.zoom * width / columns * Math.sqrt(of / count));
+    gl.drawArrays(gl.POINTS, 0, count);
+  };
+  let from = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    from = [event.clientX, event.clientY, state.yaw, state.pitch];
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!from || !event.buttons) return;
+    const unit = Math.PI / canvas.clientWidth;
+    set({ yaw: from[2] + (event.clientX - from[0]) * unit, pitch: clamp(from[3] + (event.clientY - from[1]) * unit, -1.5, 1.5) });
+  });
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (from = null));
+  canvas.addEventListener("wheel", (event) => {
+    if (document.activeElement !== canvas) return; // the page scrolls
+    event.preventDefault();
+    set({ zoom: clamp(state.zoom * Math.exp(-event.deltaY / 500), 0.2, 8) });
+  }, { passive: false });
+  canvas.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "nearer", "=": "nearer", "-": "farther", 0: "reset" }[event.key];
+    if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    turn(way);
+  });
+  panels.push({ on: ["yaw", "pitch", "zoom", "size"], draw: render });
+}
+
+function turn(way) {
+  const step = 0.1;
+  if (way === "left" || way === "right") set({ yaw: state.yaw + (way === "right" ? step : -step) });
+  if (way === "up" || way === "down") set({ pitch: clamp(state.pitch + (way === "down" ? step : -step), -1.5, 1.5) });
+  if (way === "nearer" || way === "farther") set({ zoom: clamp(state.zoom * (way === "nearer" ? 1.2 : 1 / 1.2), 0.2, 8) });
+  if (way === "reset") set({ yaw: 0, pitch: 0, zoom: 1 });
+}
+
+// ---- Controls, and the start ---------------------------------------------------------------------------------------
+
+function setUpControls() {
+  const form = $("#controls"), choices = $$("input[name=map]").map((input) => input.value);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", ({ target: { name, value } }) => set({ [name]: name === "map" ? value : Number(value) }));
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.classList?.contains("keys") || event.ctrlKey || event.altKey || event.metaKey) return;
+    const step = { "[": -1, "]": 1, PageUp: -1, PageDown: 1 }[event.key], choice = choices[Number(event.key) - 1];
+    if (step && lastSolve) set({ solve: clamp(state.solve + step, 1, lastSolve) });
+    else if (choice && event.key !== "0") set({ map: choice });
+    else return;
+    event.preventDefault();
+  });
+  for (const button of $$("button[data-turn]")) button.addEventListener("click", () => turn(button.dataset.turn));
+  panels.push({ on: ["map", "threshold"], draw: () => {
+    for (const input of $$("input[name=map]")) input.checked = input.value === state.map;
+    $("#thresholds").hidden = state.map !== "badpix";
+    drawLegend();
+  } });
+}
+
+await Promise.all(results.map(load));
+setUpControls();
+results.forEach(setUpPicture);
+panels.push({ on: ["x", "y", "held", "solve", "map", "camera"], draw: () => speak(results.map(readout).join("; ")) });
+panels.push({ on: ["size"], draw: drawConvergence }, { on: ["solve"], draw: drawSolve });
+results.forEach(setUpTrust);
+results.forEach(setUpCloud);
+const redraw = () => { changed.add("size"); draw(); };
+changed = new Set(Object.keys(state));
+redraw();
+let width = innerWidth;
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+window.gradcon = { data, state, set };
+document.documentElement.dataset.ready = Math.round(performance.now());
+})();

@@ -1,0 +1,224 @@
+"""The page itself: data, script and style in one HTML file that may ask the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcon import __version__
+from gradcon.io.fields import finite_number
+from gradcon.metrics import BADPIX, BORDER
+from gradcon.report.folder import ResultPage
+from gradcon.report.packing import pack_map, pack_mask, packed
+from gradcon.result import DISPARITY_UNIT
+
+HERE = Path(__file__).parent
+MAX_POINTS = 100_000
+MAPS = ("views", "disparity", "error", "badpix", "confidence")
+
+
+def render(results: Sequence[ResultPage]) -> str:
+    """The page of some results, as HTML."""
+    from jinja2 import Environment, StrictUndefined
+
+    arrays: dict[str, str] = {}
+    data = {
+        "results": [_result(result, letter(k, len(results)), f"r{k}", arrays) for k, result in enumerate(results)],
+        "scales": _scales(results),
+        "thresholds": sorted(BADPIX),
+        "border": BORDER,
+        "points": MAX_POINTS,
+        "unit": DISPARITY_UNIT,
+        "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "confidence": _colours("cividis")},
+    }
+    script, style = (HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    names = list(dict.fromkeys(_text(result.name) for result in results))
+    return environment.from_string(HERE.joinpath("page.html.j2").read_text(encoding="utf-8")).render(
+        title=", ".join(names),
+        names=names,
+        facts=_facts(results),
+        notes=[_text(note) for result in results for note in (*result.notes, *result.warnings)],
+        results=data["results"],
+        maps=available(results),
+        thresholds=sorted(BADPIX),
+        solves=max(result.solves for result in results),
+        version=__version__,
+        policy=_policy(script, style),
+        data=_json(data),
+        arrays=arrays,
+        script=script,
+        style=style,
+    )
+
+
+def available(results: Sequence[ResultPage]) -> list[str]:
+    """What at least one of the results can show."""
+    there = {"disparity"}
+    for result in results:
+        there |= {"views"} if result.views else set()
+        there |= {"error", "badpix"} if result.truth is not None else set()
+        there |= {"confidence"} if result.confidence is not None else set()
+    return [name for name in MAPS if name in there]
+
+
+def letter(k: int, count: int) -> str:
+    """A, B, C, ... of several results; nothing for a single one."""
+    if count == 1:
+        return ""
+    return chr(65 + k) if k < 26 else str(k + 1)
+
+
+def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> dict[str, Any]:
+    maps = {}
+    for name in ("disparity", "confidence", "truth"):
+        values = getattr(result, name)
+        if values is not None:
+            maps[name], arrays[f"{key}-{name}"] = pack_map(values)
+    arrays[f"{key}-keep"] = pack_mask(result.keep)
+    described: dict[str, Any] = {
+        "key": key,
+        "letter": mark,
+        "label": _text(result.folder.name or result.name),
+        "name": _text(result.name),
+        "reference": _text(result.reference),
+        "width": result.width,
+        "height": result.height,
+        "step": result.step,
+        "columns": result.disparity.shape[1],
+        "rows": result.disparity.shape[0],
+        "maps": maps,
+        "calibration": _camera(result) if result.calibration is not None else None,
+        "cloud": _camera(result),
+        "targets": [_text(name) for name in result.targets],
+        "baselines": result.baselines,
+        "history": result.history,
+        "stopped": _text(result.stopped),
+        "badpix": {str(limit): _percent(result, limit) for limit in BADPIX},
+        "rmse": finite_number(result.metrics.get("rmse")),
+        "views": None,
+        "weights": None,
+    }
+    if (views := result.views) is not None:
+        arrays[f"{key}-views"] = base64.b64encode(views.jpeg).decode("ascii")
+        described["views"] = {
+            "columns": views.columns,
+            "width": views.width,
+            "height": views.height,
+            "names": [_text(name) for name in views.names],
+            "baselines": views.baselines,
+        }
+    if (weights := result.weights) is not None:
+        arrays[f"{key}-codes"] = packed(weights.codes.tobytes())
+        arrays[f"{key}-before"] = packed(weights.disparities.tobytes())
+        described["weights"] = {
+            "solves": weights.solves,
+            "first": weights.first,
+            "step": weights.step,
+            "rows": weights.codes.shape[1],
+            "columns": weights.codes.shape[2],
+            "scales": weights.scales,
+            "before_step": weights.disparity_step,
+            "before_rows": weights.disparities.shape[1],
+            "before_columns": weights.disparities.shape[2],
+            "low": weights.low,
+            "high": weights.high,
+        }
+    return described
+
+
+def _camera(result: ResultPage) -> dict[str, Any]:
+    camera = result.cloud
+    return {"product": camera.product, "offset": camera.offset, "unit": camera.unit, "K": camera.K.tolist()}
+
+
+def _percent(result: ResultPage, limit: float) -> float | None:
+    return finite_number(result.metrics.get(f"badpix_{round(100 * limit):03d}"))
+
+
+def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
+    """Colour scales that all results share, from percentiles over all of them."""
+    disparities = [_finite(m) for result in results for m in (result.disparity, result.truth) if m is not None]
+    deviations = [_finite(result.confidence) for result in results if result.confidence is not None]
+    errors = [_finite(result.disparity - result.truth) for result in results if result.truth is not None]
+    scales = {"disparity": _span(disparities, (0.5, 99.5)), "confidence": [0.0, _span(deviations, (0, 95))[1]]}
+    largest = _span([np.abs(error) for error in errors], (0, 97))[1]
+    return scales | {"error": [-largest, largest]}
+
+
+def _finite(values: Any) -> Any:
+    return values[np.isfinite(values)].ravel()
+
+
+def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float]:
+    values = np.concatenate(arrays) if arrays else np.zeros(0)
+    low, high = map(float, np.percentile(values, percentiles)) if values.size else (0.0, 1.0)
+    return [low, max(high, low + 1e-6)]
+
+
+def _facts(results: Sequence[ResultPage]) -> dict[str, Any]:
+    """The table of key facts: headings, and a row for each result; columns that no result fills are left out."""
+    headings = ["result", "scene", "size", "method", "alpha", "views", "solves", "seconds", "RMSE"]
+    headings += [f"BadPix {limit:g}" for limit in sorted(BADPIX, reverse=True)]
+    rows = []
+    for k, result in enumerate(results):
+        without = result.parameters.get("without")
+        method = str(result.parameters.get("method") or "")
+        views = len(result.targets) + 1 if result.targets else None
+        rows.append(
+            [
+                f"{letter(k, len(results))} {result.folder.name or result.name}".strip(),
+                result.name,
+                f"{result.width} x {result.height}",
+                f"{method} without {without}" if without else method,
+                _number(result.parameters.get("alpha"), "g"),
+                _number(views, "g"),
+                _number(result.solves or None, "g"),
+                _number(result.seconds, ".1f"),
+                _number(result.metrics.get("rmse"), ".4f"),
+                *(_number(_percent(result, limit), ".2f", " %") for limit in sorted(BADPIX, reverse=True)),
+            ]
+        )
+    used = [k for k in range(len(headings)) if any(row[k] for row in rows)]
+    return {"headings": [headings[k] for k in used], "rows": [[_text(row[k]) for k in used] for row in rows]}
+
+
+def _number(value: Any, form: str, unit: str = "") -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "infinite"
+    number = finite_number(value)
+    return "" if number is None else format(number, form) + unit
+
+
+def _colours(name: str) -> str:
+    """256 colours of matplotlib's table, as the hexadecimal digits of their bytes."""
+    from matplotlib import colormaps
+
+    return bytes(colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes()).hex()
+
+
+def _text(value: str) -> str:
+    """Text that can be encoded: names of files need not be."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(script: str, style: str) -> str:
+    """Content-Security-Policy: this script and this style, pictures that are in the page, and nothing else."""
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )

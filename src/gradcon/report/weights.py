@@ -1,0 +1,125 @@
+"""What `gradcon estimate --keep-weights` recorded: the trust in each view and scale, solve by solve.
+
+The file is nobody's to trust: headers are read before arrays, pickles never.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.errors import InputError
+from gradcon.io.files import read_bytes
+from gradcon.io.png import MAX_DEFLATE
+
+FILE = "weights.npz"
+MAX_BYTES = 2**29  # of one array
+PAGE_BYTES = 2**24  # of codes in a page; larger records are sampled further
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The arrays of a weights.npz, checked against the result they belong to.
+
+    Attributes
+    ----------
+    solves : (K,) int
+        Numbers of the recorded solves, from 1.
+    codes : (K, h, w, Q, T) uint8
+        share = (code / 255)^2 of the trust at a sampled pixel in each scale and target view.
+    first, step : int
+        The sampled pixels are first + step * i, in full-size pixels.
+    scales : (Q,) int
+        0 is the finest.
+    disparities : (K, H, W) uint8
+        Before each recorded solve; 0 is `low`, 255 `high`.
+    disparity_step : int
+        In full-size pixels, from pixel 0.
+    low, high : float
+    """
+
+    solves: list[int]
+    codes: NDArray[np.uint8]
+    first: int
+    step: int
+    scales: list[int]
+    disparities: NDArray[np.uint8]
+    disparity_step: int
+    low: float
+    high: float
+
+
+def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> Weights:
+    """Read and check a weights.npz of a result of so many target views, (height, width) and number of solves."""
+    data = read_bytes(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            names = ("solves", "codes", "step", "scales", "disparities", "disparity_step", "disparity_range")
+            arrays = {name: _array(file, members.get(name), name) for name in names}
+        return _checked(arrays, targets, size, last)
+    except MemoryError:
+        raise
+    except InputError as reason:
+        raise InputError(f"{path}: {str(reason).rstrip('.')}; estimate the scene again.") from None
+    except Exception:
+        raise InputError(f"{path}: is truncated or corrupt; estimate the scene again.") from None
+
+
+def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo | None, name: str) -> NDArray[Any]:
+    if info is None:
+        raise InputError(f"holds no {name}")
+    if info.file_size > min(MAX_BYTES, MAX_DEFLATE * info.compress_size + 1024):
+        raise InputError(f"its {name} says it is {info.file_size:,} bytes, more than can be meant")
+    content = file.read(info)
+    # the header's shape is checked against what follows it, before anything is allocated for it
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, _, dtype = header(stream)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise InputError(f"its {name} says it is {shape} of {dtype}, which is not what it holds")
+    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return array
+
+
+def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int], last: int) -> Weights:
+    for name in ("solves", "scales", "step", "disparity_step"):
+        _need(arrays[name].dtype.kind in "iu" and arrays[name].ndim == int(name in ("solves", "scales")), name)
+    solves, scales = arrays["solves"].tolist(), arrays["scales"].tolist()
+    _need(
+        0 < len(solves) <= 10_000 and solves == sorted(set(solves)) and solves[0] >= 1 and solves[-1] <= last, "solves"
+    )
+    _need(0 < len(scales) <= 16 and len(set(scales)) == len(scales) and min(scales) >= 0, "scales")
+    step, disparity_step = int(arrays["step"]), int(arrays["disparity_step"])
+    height, width = size
+    _need(1 <= step <= 4096 and step // 2 < min(size), "step")
+    _need(1 <= disparity_step <= 4096, "disparity_step")
+    codes, disparities = arrays["codes"], arrays["disparities"]
+    grid = tuple(len(range(step // 2, extent, step)) for extent in size)
+    _need(codes.dtype == np.uint8 and codes.shape == (len(solves), *grid, len(scales), targets), "codes")
+    grid = (len(range(0, height, disparity_step)), len(range(0, width, disparity_step)))
+    _need(disparities.dtype == np.uint8 and disparities.shape == (len(solves), *grid), "disparities")
+    span = arrays["disparity_range"]
+    _need(
+        span.dtype.kind == "f" and span.shape == (2,) and np.isfinite(span).all() and span[0] <= span[1],
+        "disparity_range",
+    )
+    first, sampled = step // 2, 1
+    while codes[:, ::sampled, ::sampled].size > PAGE_BYTES:
+        sampled += 1
+    codes = np.ascontiguousarray(codes[:, ::sampled, ::sampled])
+    low, high = map(float, span)
+    return Weights(solves, codes, first, step * sampled, scales, disparities, disparity_step, low, high)
+
+
+def _need(condition: bool, name: str) -> None:
+    if not condition:
+        raise InputError(f"its {name} does not fit the result beside it")
