@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 # In the order of the commands in --help.
-from gradcon.cli import scenes, estimates, conversions, measurements, reports  # noqa: F401  # isort: skip
+from gradcon.cli import scenes, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app
 from gradcon.errors import DeviceError, InputError
 

@@ -107,9 +107,19 @@ def writable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def image_file(path: Path) -> Read:
+@dataclass(frozen=True)
+class ImageFile:
     """Reads an image file, whatever the frame."""
-    return lambda _: read_image(path)
+
+    path: Path
+
+    def __call__(self, frame: int) -> NDArray[Any]:
+        return read_image(self.path)
+
+
+def image_file(path: Path) -> Read:
+    """How an image file is read."""
+    return ImageFile(path)
 
 
 def find_reference(views: Iterable[View], told: str | None, default: str, source: Path) -> View:

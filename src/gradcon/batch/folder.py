@@ -1,0 +1,130 @@
+"""The output folder of a batch: whose it is, and what is finished in it.
+
+batch.json holds the parameters, which all results in the folder share, and the folder of each scene.  It is written
+before any result, so that whatever a killed run leaves in one of these folders is known as the batch's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gradcon.batch.scenes import Entry, name_folders
+from gradcon.errors import InputError
+from gradcon.io.files import read_bytes, write_file
+from gradcon.io.listing import files_in
+from gradcon.io.results import to_json
+from gradcon.jobs import Store
+from gradcon.result import SUMMARY as RESULT
+from gradcon.result import VIDEO_LIST
+
+LIST, FORMAT = "batch.json", "gradcon-batch-1"
+JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"
+
+
+class BatchFolder:
+    """The folder `path`, for a batch with these parameters."""
+
+    def __init__(self, path: Path, parameters: dict[str, Any]) -> None:
+        self.path = path
+        self.parameters: dict[str, Any] = json.loads(to_json(parameters))
+        self.store = Store(path / JOBS, root=path)
+
+    def refuse_other(self) -> None:
+        """An error, and nothing touched, if it holds something else than a batch with the same parameters."""
+        kept = self._list()
+        if kept is None:
+            self._refuse_foreign()
+            return
+        there: dict[str, Any] = kept["parameters"]
+        told, other = _flat(self.parameters), _flat(there)
+        for name in sorted(told.keys() | other.keys()):
+            if told.get(name) != other.get(name):
+                raise InputError(
+                    f"{self.path}: holds a batch with other parameters ({name} {_said(other.get(name))}, not "
+                    f"{_said(told.get(name))}); give the same, or choose another folder."
+                )
+
+    def name_scenes(self, paths: Sequence[Path]) -> list[Entry]:
+        """A folder for each scene, noted in batch.json; within `store.locked()`."""
+        self.refuse_other()
+        taken = self.scenes()
+        entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST))
+        for entry in entries:
+            place = self.path / entry.folder
+            if entry.folder not in taken and (place.is_symlink() or place.is_file() or _holds_something(place)):
+                raise InputError(
+                    f"{place}: is there already, and is not of this batch; move it away, or choose another folder."
+                )
+        scenes = taken | {entry.folder: str(entry.path) for entry in entries}
+        if scenes != taken:
+            content = {"format": FORMAT, "parameters": self.parameters, "scenes": scenes}
+            write_file(self.path / LIST, (to_json(content) + "\n").encode())
+        return entries
+
+    def scenes(self) -> dict[str, str]:
+        """The path of each scene, by its folder."""
+        kept = self._list()
+        return dict(kept["scenes"]) if kept is not None else {}
+
+    def finished(self) -> dict[str, list[dict[str, Any]]]:
+        """What was kept of the jobs of every scene's folder, the newest last; there may be one for an older input."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        files = [path for path in files_in(self.store.folder) if path.suffix == ".json"]
+        for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
+            try:
+                kept = json.loads(read_bytes(path))
+                found.setdefault(kept["record"]["folder"], []).append({**kept, "key": path.stem})
+            except (InputError, ValueError, LookupError, TypeError):
+                continue  # damaged: the scene's job will not find it either
+        return found
+
+    def remove_superseded(self, keys: dict[str, str]) -> None:
+        """Forget what was kept of scenes' earlier inputs; `keys` has the job of each folder that is done now."""
+        for folder, kept in self.finished().items():
+            if folder not in keys:
+                continue
+            files = {name for job in kept if job["key"] == keys[folder] for name in job["files"]}
+            for job in kept:
+                if job["key"] != keys[folder]:
+                    (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)
+                    for name in job["files"].keys() - files:
+                        (self.path / name).unlink(missing_ok=True)
+
+    def _list(self) -> dict[str, Any] | None:
+        path = self.path / LIST
+        if not path.exists():
+            return None
+        try:
+            kept = json.loads(read_bytes(path))
+            if kept["format"] != FORMAT or not all(isinstance(kept[name], dict) for name in ("parameters", "scenes")):
+                raise ValueError
+        except (ValueError, LookupError, TypeError):
+            raise InputError(f"{path}: is not the list that `gradcon batch` writes; choose another folder.") from None
+        return dict(kept)
+
+    def _refuse_foreign(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{self.path}: is a file; give a folder to write into.")
+        there = {file.name for file in files_in(self.path)} if self.path.is_dir() else set()
+        if JOBS in there and not any(file.suffix == ".json" for file in files_in(self.path / JOBS)):
+            there.discard(JOBS)  # of a batch that was killed before it began
+        for name in sorted(there & {JOBS, TABLE, INDEX, RESULT, VIDEO_LIST, "results.json", "manifest.json"}):
+            raise InputError(f"{self.path}: holds {name} of another run; choose another folder.")
+
+
+def _holds_something(folder: Path) -> bool:
+    return folder.is_dir() and bool(files_in(folder))
+
+
+def _flat(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Options and hints beside the others."""
+    groups = [name for name in ("options", "hints") if isinstance(parameters.get(name), dict)]
+    own = {name: value for name, value in parameters.items() if name not in groups}
+    return own | {name: value for group in groups for name, value in parameters[group].items()}
+
+
+def _said(value: Any) -> str:
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,122 @@
+"""All of a batch: find the scenes, have the missing ones estimated, write the summary."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gradcon import engines
+from gradcon.batch.folder import BatchFolder
+from gradcon.batch.scenes import Entry, find_scenes
+from gradcon.batch.summary import write_reports, write_summary
+from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
+from gradcon.errors import InputError
+from gradcon.io.format import Hints
+from gradcon.jobs import Job, run
+from gradcon.jobs.display import Progress
+from gradcon.jobs.machines import machine_for
+from gradcon.options import Options
+
+
+def run_batch(
+    scenes: Sequence[str | Path],
+    out: str | Path,
+    options: Options | None = None,
+    *,
+    views: str | int = "all",
+    engine: str = "auto",
+    points: bool = False,
+    keep_weights: bool = False,
+    reports: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = False,
+    **hints: Any,
+) -> dict[str, Any]:
+    """Estimate any number of scenes, each into a folder of its own; those that are finished are not done again.
+
+    Parameters
+    ----------
+    scenes : sequence of str or Path
+        Scenes, or folders of scenes.
+    out : str or Path
+        Folder of a folder for each scene, of summary.csv and index.html, and of `jobs`, which knows what is finished.
+    options : Options, optional
+    views, engine
+        As for `gradcon.open_scene` and `gradcon.estimate`.
+    points, keep_weights : bool
+        Write points.ply, and weights.npz.
+    reports : bool
+        Write report.html into every scene's folder.
+    workers : int, optional
+        Processes here; by default one for each core, and one for a GPU.
+    scheduler : str, optional
+        Address of a Dask cluster's scheduler, or its scheduler file: the work is done there instead.
+    progress : bool
+        Show on stderr how far it is.
+    **hints
+        What else `gradcon.open_scene` takes, for all scenes.
+
+    Returns
+    -------
+    dict
+        `scenes`, a row for each that was asked for, and how many were computed, reused and failed.
+
+    Raises
+    ------
+    InputError
+        Nothing could be begun, or the work cannot go on (a full disk, a scheduler that is gone); what is finished is
+        kept.
+    """
+    start = time.perf_counter()
+    out, told, options = Path(out), Hints(**hints), options or Options()
+    engines.check(engine)
+    if workers is not None and not 1 <= workers <= 1024:
+        raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
+    if workers is not None and scheduler is not None:
+        raise InputError("workers: are the cluster's own where a scheduler is given; leave one of the two out.")
+    warm_up = None
+    if scheduler is None:
+        engines.check_usable(engine)
+        on_gpu = engines.gpu_for(engine) is not None
+        workers = 1 if workers is None and on_gpu else workers  # one GPU, one process
+        if engine != "reference" and not on_gpu:
+            warm_up = partial(compile_everything, options.method)
+    parameters = work_parameters(options, str(views), engine, told, points, keep_weights)
+    folder = BatchFolder(out, parameters)
+    folder.refuse_other()
+    paths = find_scenes([Path(path) for path in scenes], told, out)
+    with machine_for(workers, scheduler) as machine, folder.store.locked():
+        entries = folder.name_scenes(paths)
+        jobs: dict[str, Job] = {}
+        display = Progress("batch", "scenes", speed=True) if progress else None
+        source = _noted(scene_jobs(entries, parameters, out), entries, jobs)
+        done = run(source, folder.store, machine=machine, warm_up=warm_up, display=display, total=len(entries))
+        folder.remove_superseded({name: job.key for name, job in jobs.items() if done[job] is not None})
+        failures = {name: done.failures[job.key] for name, job in jobs.items() if job.key in done.failures}
+        left_out = write_reports(folder) if reports else []
+        rows = write_summary(folder, failures)
+    asked = {entry.folder for entry in entries}
+    return {
+        "out": str(out),
+        "scenes": [row for row in rows if row["folder"] in asked],
+        "computed": done.computed,
+        "reused": done.reused,
+        "failed": len(failures),
+        "left_out": left_out,
+        "recomputed_because_damaged": folder.store.damaged,
+        "workers": machine.size,
+        "seconds": time.perf_counter() - start,
+        "job_seconds": done.work_seconds,
+        "worker_seconds": done.wall_seconds,
+    }
+
+
+def _noted(source: Iterator[Job], entries: list[Entry], jobs: dict[str, Job]) -> Iterator[Job]:
+    """The jobs as they come, noted by their scenes' folders."""
+    for entry, job in zip(entries, source, strict=True):
+        jobs[entry.folder] = job
+        yield job

@@ -1,0 +1,93 @@
+"""Which scenes there are at the given paths, and what their folders in the output are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gradcon.errors import InputError
+from gradcon.io.format import Hints
+from gradcon.io.formats import FORMATS
+from gradcon.io.listing import files_in
+from gradcon.io.pattern import compile_pattern
+from gradcon.io.rig import RIG
+
+LONGEST_NAME = 100
+_UNSAFE = re.compile(r"[^\w.+-]+")
+
+
+class Entry(NamedTuple):
+    """A scene of a batch."""
+
+    path: Path  # absolute
+    folder: str  # of its result, in the batch's
+
+
+def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]:
+    """The scenes at the paths, each once: a folder that is none, but holds scenes, stands for these.
+
+    What is no scene and holds none is kept: that it cannot be opened is said with the results of the others.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        try:
+            there = path.resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            raise InputError(f"{path}: there is no such folder or file; check the path.") from None
+        if there == output.resolve():
+            raise InputError(f"{path}: is the folder to write into; give another for the results.")
+        inside = [] if is_scene(there, hints) or not there.is_dir() else _inside(there, hints, output)
+        found |= dict.fromkeys(inside or [there])
+    if not found:
+        raise InputError("scenes: none is given; name folders or files of views.")
+    return list(found)
+
+
+def is_scene(path: Path, hints: Hints) -> bool:
+    """Whether a path is taken for a scene; it may still turn out to be a damaged one."""
+    if hints.pattern is not None:  # by which every folder is a scene
+        expression = compile_pattern(hints.pattern)
+        return path.is_dir() and any(expression.fullmatch(file.name) for file in files_in(path))
+    return any(known.recognise(path, hints) for known in FORMATS)
+
+
+def _inside(folder: Path, hints: Hints, output: Path) -> list[Path]:
+    children = [child.resolve() for child in files_in(folder) if not child.name.startswith(".")]
+    usable = [child for child in children if (child.is_dir() or child.is_file()) and child != output.resolve()]
+    return [child for child in usable if is_scene(child, hints)]
+
+
+def name_folders(paths: Sequence[Path], taken: Mapping[str, str], reserved: Iterable[str]) -> list[Entry]:
+    """A folder for each scene: named like it, with the names of folders above it where two would be the same.
+
+    A scene that has one (`taken`, by folder) keeps it; that of a scene which is gone is free.
+    """
+    owned = {path: folder for folder, path in taken.items()}
+    used = {name.casefold() for name in reserved}  # some file systems do not tell cases apart
+    used |= {folder.casefold() for folder, path in taken.items() if Path(path) in paths or Path(path).exists()}
+    new = [path for path in paths if str(path) not in owned]
+    own_names = [_name(path, 1).casefold() for path in new]
+    entries = []
+    for path in paths:
+        if str(path) in owned:
+            entries.append(Entry(path, owned[str(path)]))
+            continue
+        depth = 2 if own_names.count(_name(path, 1).casefold()) > 1 else 1
+        while (name := _name(path, depth)).casefold() in used and depth < len(path.parts):
+            depth += 1
+        number = 2
+        while name.casefold() in used:
+            name, number = f"{_name(path, 1)}-{number}", number + 1
+        used.add(name.casefold())
+        entries.append(Entry(path, name))
+    return entries
+
+
+def _name(path: Path, depth: int) -> str:
+    """Of the scene and depth - 1 folders above it, for any file system."""
+    own = path.parent if path.name == RIG else path
+    parts = [*own.parts[:-1], own.stem if path.is_file() and own is path else own.name]
+    name = _UNSAFE.sub("_", "-".join(part for part in parts[-depth:] if part != path.anchor)).strip(".")
+    return name[-LONGEST_NAME:] or "scene"

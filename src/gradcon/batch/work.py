@@ -1,0 +1,104 @@
+"""The job of one scene: open, estimate, and send back the files of the result as bytes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcon import estimate
+from gradcon.batch.inputs import scene_sha256
+from gradcon.batch.scenes import Entry
+from gradcon.batch.thumbnail import FILE, thumbnail
+from gradcon.errors import InputError
+from gradcon.io import open_frames
+from gradcon.io.format import Hints
+from gradcon.io.results import result_files
+from gradcon.jobs import Job, Outcome
+from gradcon.options import Options
+from gradcon.result import Result
+from gradcon.scene import Scene
+
+
+def estimate_scene(
+    options: dict[str, Any],
+    views: str,
+    engine: str,
+    hints: dict[str, Any],
+    points: bool,
+    keep_weights: bool,
+    folder: str,
+    path: str,
+) -> Outcome:
+    """In a worker: what `gradcon estimate` does, but for the writing."""
+    told = {**hints, "grid": tuple(hints["grid"]) if hints["grid"] else None}
+    frames = open_frames(path, views=views, **told)
+    if frames.is_video:
+        raise InputError(f"{path}: is a video; use gradcon estimate, which starts every frame from the one before.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are in result.json
+        result = estimate(frames[0], Options(**options), engine=engine, keep_weights=keep_weights)
+    files = {f"{folder}/{name}": content for name, content in result_files(result, points=points)}
+    return Outcome(_record(result, folder), files={f"{folder}/{FILE}": thumbnail(result), **files})
+
+
+def refuse_scene(why: str) -> Outcome:
+    """The job of a scene whose files cannot be read."""
+    raise InputError(why)
+
+
+def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
+    """A job a scene; each scene's files are hashed when its job is asked for."""
+    hints = Hints(**parameters["hints"])
+    for entry in entries:
+        where = {"path": str(entry.path)}
+        own = {**parameters, "folder": entry.folder}
+        try:
+            yield Job(estimate_scene, own, scene_sha256(entry.path, hints, output), entry.folder, where=where)
+        except InputError as error:
+            yield Job(refuse_scene, {"why": str(error)}, "", entry.folder)
+
+
+def compile_everything(method: str) -> None:
+    """Run all that is compiled for an estimate once, on next to nothing."""
+    pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate(Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), Options(method=method, solves=2), engine="cpu")
+
+
+def work_parameters(
+    options: Options, views: str, engine: str, hints: Hints, points: bool, keep_weights: bool
+) -> dict[str, Any]:
+    """What a scene's result depends on besides the scene, in plain types."""
+    told = asdict(hints)
+    return {
+        "options": asdict(options),
+        "views": views,
+        "engine": engine,
+        "hints": {**told, "grid": list(told["grid"]) if told["grid"] else None},
+        "points": points,
+        "keep_weights": keep_weights,
+    }
+
+
+def _record(result: Result, folder: str) -> dict[str, Any]:
+    metrics = result.metrics or {}
+    return {
+        "name": result.source["name"],
+        "folder": folder,
+        "width": result.source["width"],
+        "height": result.source["height"],
+        "views": result.source["views"],
+        "solves": len(result.history),
+        "stopped": result.stopped,
+        "seconds": round(result.seconds["total"], 3),
+        "engine": result.engine,
+        "rmse": metrics.get("rmse"),
+        "badpix": metrics.get("badpix_007"),
+        "warnings": list(result.warnings),
+    }

@@ -1,0 +1,197 @@
+"""Workers of a Dask cluster that somebody else has started: nothing is started or served from here.
+
+The scheduler gives the tasks of a worker that dies to others, and gives one up after several workers died with it.
+Workers may come and go.  Each sends its outcomes back; this process alone writes them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any
+
+from gradcon.errors import InputError
+from gradcon.jobs.job import Job, Outcome
+from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
+
+CONNECT_SECONDS = 10.0
+WAIT_FOR_WORKERS_SECONDS = 10.0  # at the start
+WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
+LOOK_SECONDS = 1.0  # between looks at how many workers there are
+
+
+class Cluster:
+    """A connection to the scheduler at an address (tcp://host:port), or of a scheduler file; use within `with`."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.client = _connect(address)
+        try:
+            self.size = self._wait_for_workers()
+            self._refuse_other_gradcon()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.client.close(timeout=2)
+
+    def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> ClusterWorkers:
+        return ClusterWorkers(self, alone)  # every worker compiles for itself, or finds it compiled
+
+    def threads(self) -> int:
+        """How many jobs the workers that are there now do at once."""
+        try:
+            return sum(self.client.nthreads().values())
+        except Exception as error:  # of many kinds, while a connection is lost
+            raise self.lost() from error
+
+    def lost(self) -> InputError:
+        return InputError(
+            f"{self.address}: the connection to the scheduler is lost; what is finished is kept: start the cluster, and "
+            "run it again."
+        )
+
+    def _wait_for_workers(self) -> int:
+        until = time.monotonic() + WAIT_FOR_WORKERS_SECONDS
+        while not (threads := self.threads()):
+            if time.monotonic() > until:
+                raise InputError(
+                    f"{self.address}: the scheduler has no workers; start some: dask worker ADDRESS --nthreads 1."
+                )
+            time.sleep(0.1)
+        return threads
+
+    def _refuse_other_gradcon(self) -> None:
+        here = Gradcon.here()
+        for where, error in self.client.run(_compare, here, on_error="return").items():
+            if isinstance(error, OtherGradconError):
+                raise error
+            if isinstance(error, ModuleNotFoundError | AttributeError | ImportError):
+                raise InputError(
+                    f"{where}: this worker cannot load gradcon {here.version}; install the same one there."
+                )
+
+
+class ClusterWorkers(Workers):
+    """The workers of a cluster, however many there are at a time."""
+
+    def __init__(self, cluster: Cluster, alone: bool) -> None:
+        self.cluster = cluster
+        self.alone = alone
+        self.size = 1 if alone else cluster.size
+        self._asked_by = Gradcon.here()
+        self._jobs: dict[Any, Job] = {}  # by future
+        self._ended: SimpleQueue[Any] = SimpleQueue()
+        self._looked = self._had_workers = time.monotonic()
+        self._handed_out = 0
+
+    def room(self) -> bool:
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            self._look()
+        return len(self._jobs) < (1 if self.alone else AHEAD * self.size)
+
+    def hand_out(self, job: Job) -> None:
+        self._handed_out += 1
+        key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"  # no other client's, and not that of a first try
+        future = self.cluster.client.submit(partial(_do, job, self._asked_by), key=key, pure=False)
+        self._jobs[future] = job
+        future.add_done_callback(self._ended.put)
+
+    def returned(self, timeout: float | None) -> list[Returned]:
+        try:
+            future = self._ended.get(timeout=LOOK_SECONDS if timeout is None else timeout)
+        except Empty:
+            if timeout is None:
+                self._look()
+            return []
+        return [self._taken(self._jobs.pop(future), future)]
+
+    def stop(self, at_once: bool) -> None:
+        if self._jobs and self.cluster.client.status == "running":
+            self.cluster.client.cancel(list(self._jobs))
+        self._jobs.clear()
+
+    def _taken(self, job: Job, future: Any) -> Returned:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            outcome: Outcome = future.result(timeout=600)
+            return Returned(job, outcome)
+        except KilledWorker as error:
+            count = error.allowed_failures + 1
+            return Returned(job, failure=f"{count} workers died with it: killed, or out of memory.", hopeless=True)
+        except CancelledError:
+            raise self.cluster.lost() from None
+        except Exception as error:  # whatever a job raises
+            if self.cluster.client.status != "running":
+                raise self.cluster.lost() from error
+            return failed(job, error)
+
+    def _look(self) -> None:
+        """How many workers there are now; none for too long is an error."""
+        threads = self.cluster.threads()
+        self._looked = time.monotonic()
+        if threads:
+            self._had_workers = self._looked
+            self.size = 1 if self.alone else threads
+        elif self._looked - self._had_workers > WITHOUT_WORKERS_SECONDS:
+            raise InputError(
+                f"{self.cluster.address}: all workers are gone; what is finished is kept: start some, and run it again."
+            )
+
+
+def _connect(address: str) -> Any:
+    try:
+        import dask
+        from distributed import Client
+    except ImportError:
+        raise InputError("scheduler: needs Dask; pip install 'gradcon[cluster]'.") from None
+    how: dict[str, Any] = {"address": address}
+    if "://" not in address and (path := Path(address)).exists():
+        how = {"scheduler_file": str(path)}
+    try:
+        with dask.config.set({"distributed.comm.timeouts.connect": CONNECT_SECONDS}):
+            return Client(**how, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
+    except Exception as error:  # of many kinds: no such host, nobody there, something else there, TLS
+        reason = (
+            "nobody answers there" if isinstance(error, OSError) else f"{type(error).__name__}: {error}".split("\n")[0]
+        )
+        raise InputError(
+            f"{address}: the scheduler cannot be reached ({reason}); start one (dask scheduler), and check the address."
+        ) from None
+
+
+def _compare(asked_by: Gradcon) -> Exception | None:
+    """In a worker."""
+    try:
+        asked_by.refuse_other(_own_address())
+    except OtherGradconError as error:
+        return error
+    return None
+
+
+def _do(job: Job, asked_by: Gradcon) -> Outcome:
+    """In a worker, which may do several at once, each in a thread: one core each, unless it was given more."""
+    import numba
+    from distributed import get_worker
+
+    given = min(int(os.environ.get("NUMBA_NUM_THREADS") or 1), numba.config.NUMBA_NUM_THREADS)
+    numba.set_num_threads(max(1, given // get_worker().state.nthreads))  # of this thread alone
+    return do(job, asked_by, _own_address())
+
+
+def _own_address() -> str:
+    from distributed import get_worker
+
+    return f"worker {get_worker().address}"
