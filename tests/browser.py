@@ -1,0 +1,128 @@
+"""A real browser for the tests of pages: headless Chromium, which may log no error and ask the network for nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--enable-unsafe-swiftshader",  # WebGL without a GPU
+)
+KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "shift": "\ue008", "tab": "\ue004"}
+
+
+def missing() -> str:
+    """Why there is no browser; empty where there is one."""
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "no selenium: pip install selenium"
+    absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    return f"no {' and no '.join(absent)}: install Debian's packages chromium and chromium-driver" if absent else ""
+
+
+class Browser:
+    """One page at a time, by its file."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, path: Path, width: int = 1200, height: int = 900, dark: bool = False) -> None:
+        """Open a page and wait until it is ready."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        self.driver.get(path.resolve().as_uri())
+        self.wait(lambda: self.js("return document.documentElement.dataset.ready"))
+
+    def js(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+        """Until something is so; what it is."""
+        end = time.monotonic() + seconds
+        while not (value := condition()):
+            assert time.monotonic() < end, f"not within {seconds} s"
+            time.sleep(0.02)
+        return value
+
+    def settle(self) -> None:
+        """Until what was changed has been drawn."""
+        wait = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)))"
+        self.driver.execute_async_script(wait)
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        return str(self.js("return document.querySelector(arguments[0]).textContent", selector))
+
+    def move(
+        self, selector: str, x: float, y: float, *, click: bool = False, drag: tuple[int, int] | None = None
+    ) -> None:
+        """The mouse to a place in an element, in shares of its size; a click there, or a drag by some pixels."""
+        from selenium.webdriver import ActionChains
+
+        element = self.find(selector)
+        self.js("arguments[0].scrollIntoView({block: 'center'})", element)
+        width, height = self.js("const b = arguments[0].getBoundingClientRect(); return [b.width, b.height]", element)
+        chain = ActionChains(self.driver, duration=0)
+        chain.move_to_element_with_offset(element, round((x - 0.5) * width), round((y - 0.5) * height))
+        if click:
+            chain.click()
+        if drag:
+            chain.click_and_hold().move_by_offset(*drag).release()
+        chain.perform()
+        self.settle()
+
+    def press(self, selector: str, *keys: str) -> None:
+        """Keys into an element that gets the focus, without a click."""
+        element = self.find(selector)
+        self.js("arguments[0].focus()", element)
+        element.send_keys("".join(KEYS.get(key, key) for key in keys))
+        self.settle()
+
+    def complaints(self) -> list[str]:
+        """Errors on the console, and requests for anything but the page's own file, since the last call."""
+        severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        asked = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                address = message["params"]["request"]["url"]
+                if not address.startswith(("data:", "blob:")) and address != self.driver.current_url:
+                    asked.append(f"asked for {address}")
+        return severe + asked
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Browser]:
+    """A browser with a fresh profile."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        driver.get("about:blank")
+        for log in ("browser", "performance"):
+            driver.get_log(log)  # of the browser's own first page
+        yield Browser(driver)
+    finally:
+        driver.quit()

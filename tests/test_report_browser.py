@@ -1,0 +1,328 @@
+"""The report in a real browser: what it shows, by mouse and by keyboard, at a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import Browser, chromium, missing
+from report_folders import SIZE, SOLVES, edit, large_result, read_weights, small_results
+
+from gradcon.io.pfm import read_pfm
+from gradcon.report import write_report
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+
+PICTURE, POINTS = "#r0 canvas.map", ".cloud[data-key=r0] canvas"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return small_results(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def one(folders: list[Path]) -> Path:
+    return write_report(folders[:1], folders[0].parent / "one.html").path
+
+
+@pytest.fixture(scope="module")
+def two(folders: list[Path]) -> Path:
+    return write_report(folders, folders[0].parent / "two.html").path
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(running: Browser) -> Iterator[Browser]:
+    """The module's browser; whatever a test does with it, no error and no request may come of it."""
+    yield running
+    assert running.complaints() == []
+
+
+def shown(browser: Browser, name: str, result: str = "r0") -> float:
+    """A number of the read-out."""
+    text = browser.text(f"#{result} .readout [data-name={name}] dd").replace("−", "-")
+    found = re.search(r"[-+]?[\d.]+", text)
+    assert found, text
+    return float(found[0])
+
+
+def pixel(browser: Browser, result: str = "r0") -> tuple[int, int]:
+    x, y = re.findall(r"\d+", browser.text(f"#{result} .readout [data-name=pixel] dd"))
+    return int(x), int(y)
+
+
+def test_readout_is_what_the_files_hold(browser: Browser, one: Path, folders: list[Path]) -> None:
+    browser.open(one)
+    maps = {name: read_pfm(folders[0] / f"{name}.pfm") for name in ("disparity", "confidence", "depth", "truth")}
+    for place in ((0.2, 0.3), (0.71, 0.55), (0.99, 0.01)):
+        browser.move(PICTURE, *place)
+        x, y = pixel(browser)
+        assert (x, y) == pytest.approx((place[0] * SIZE, place[1] * SIZE), abs=1.1)
+        for name, values in maps.items():
+            assert shown(browser, name) == pytest.approx(values[y, x], abs=2e-4, rel=1e-3), name
+        assert shown(browser, "error") == pytest.approx(maps["disparity"][y, x] - maps["truth"][y, x], abs=2e-4)
+
+
+def test_arrow_keys_move_the_pixel(browser: Browser, one: Path, folders: list[Path]) -> None:
+    browser.open(one)
+    browser.move(PICTURE, 0.5, 0.5)
+    x, y = pixel(browser)
+    browser.press(PICTURE, "right", "right", "down")
+    assert pixel(browser) == (x + 2, y + 1)
+    browser.press(PICTURE, "shift", "left")
+    assert pixel(browser) == (x - 8, y + 1)
+    assert shown(browser, "disparity") == pytest.approx(read_pfm(folders[0] / "disparity.pfm")[y + 1, x - 8], abs=2e-4)
+    browser.wait(lambda: f"pixel {x - 8}, {y + 1}" in browser.text("#spoken"))  # for readers of the screen
+
+
+def test_a_click_holds_the_pixel_and_another_lets_it_go(browser: Browser, one: Path) -> None:
+    browser.open(one)
+    browser.move(PICTURE, 0.25, 0.25, click=True)
+    held = pixel(browser)
+    browser.move(PICTURE, 0.75, 0.75)
+    assert pixel(browser) == held
+    assert "held" in browser.text("#r0 .readout")
+    browser.move(PICTURE, 0.75, 0.75, click=True)
+    browser.move(PICTURE, 0.8, 0.75)
+    assert pixel(browser) != held
+    assert "held" not in browser.text("#r0 .readout")
+
+
+def test_camera_moves_with_the_mouse(browser: Browser, one: Path, folders: list[Path]) -> None:
+    views = json.loads((folders[0] / "result.json").read_text())["views"]
+    browser.open(one)
+    browser.press(PICTURE, "1")
+    seen = set()
+    for place, side in (((0.02, 0.5), (1, 0)), ((0.98, 0.5), (-1, 0)), ((0.5, 0.02), (0, 1)), ((0.5, 0.98), (0, -1))):
+        browser.move(PICTURE, *place)
+        k = int(browser.find(PICTURE).get_attribute("data-view"))
+        # a camera to the right has a baseline to the left
+        assert np.sign(views["baselines"][k]).tolist() == list(side)
+        assert views["names"][k] in browser.text("#r0 figcaption")
+        seen.add(browser.js("return arguments[0].toDataURL()", browser.find(PICTURE)))
+    assert len(seen) == 4
+    browser.move(PICTURE, 0.5, 0.5)
+    assert browser.find(PICTURE).get_attribute("data-view") == "0"
+    browser.press(PICTURE, "right")
+    k = int(browser.find(PICTURE).get_attribute("data-view"))
+    assert views["baselines"][k] == [-1, 0]
+
+
+def test_error_and_badpix(browser: Browser, one: Path, folders: list[Path]) -> None:
+    metrics = json.loads((folders[0] / "result.json").read_text())["metrics"]
+    browser.open(one)
+    browser.press(PICTURE, "3")
+    assert f"RMSE {metrics['rmse']:.4f}" in browser.text("#r0 figcaption")
+    browser.press(PICTURE, "4")
+    pictures = set()
+    for limit, name in (("0.07", "badpix_007"), ("0.03", "badpix_003"), ("0.01", "badpix_001")):
+        browser.find(f"input[name=threshold][value='{limit}']").click()
+        browser.settle()
+        assert f"BadPix {metrics[name]:.2f} % worse than {limit}" in browser.text("#r0 figcaption")
+        pictures.add(browser.js("return arguments[0].toDataURL()", browser.find(PICTURE)))
+    assert len(pictures) == 3
+    bad, known = browser.js(
+        """const c = arguments[0], n = c.width, b = c.getContext("2d").getImageData(15, 15, n - 30, n - 30).data;
+        let bad = 0; for (let i = 0; i < b.length; i += 4) bad += b[i] === 255; return [bad, b.length / 4]""",
+        browser.find(PICTURE),
+    )
+    assert 100 * bad / known == pytest.approx(metrics["badpix_001"], abs=0.3)
+
+
+def test_slider_goes_back_in_the_solves(browser: Browser, one: Path, folders: list[Path]) -> None:
+    history = json.loads((folders[0] / "result.json").read_text())["history"]
+    weights = read_weights(folders[0] / "weights.npz")
+    browser.open(one)
+    browser.move(PICTURE, 0.4, 0.6)
+    x, y = pixel(browser)
+    last = browser.js("return arguments[0].toDataURL()", browser.find(PICTURE))
+    assert f"solve {SOLVES} of {SOLVES}" in browser.text("#convergence .now")
+    browser.press("input[name=solve]", *["left"] * (SOLVES - 2))
+    assert browser.text("#solve-number") == f"2 of {SOLVES}"
+    assert f"RMSE {history[1]['rmse']:.4f}" in browser.text("#convergence .now")
+    assert "before solve 2" in browser.text("#r0 figcaption")
+    assert browser.js("return arguments[0].toDataURL()", browser.find(PICTURE)) != last
+    low, high = weights["disparity_range"]
+    step = int(weights["disparity_step"])
+    before = low + (high - low) * weights["disparities"][1, y // step, x // step] / 255
+    assert shown(browser, "disparity") == pytest.approx(before, abs=0.006)
+    browser.press(PICTURE, "]")
+    assert browser.text("#solve-number") == f"3 of {SOLVES}"
+
+
+def test_trust_is_what_the_weights_say(browser: Browser, one: Path, folders: list[Path]) -> None:
+    weights = read_weights(folders[0] / "weights.npz")
+    targets = json.loads((folders[0] / "result.json").read_text())["source"]["targets"]
+    step, finest = int(weights["step"]), int(np.argmin(weights["scales"]))
+    browser.open(one)
+    sentences = set()
+    for place, solve in (((0.3, 0.6), SOLVES), ((0.8, 0.2), 1)):
+        browser.move(PICTURE, *place)
+        browser.js("gradcon.set({ solve: arguments[0] })", solve)
+        browser.settle()
+        x, y = pixel(browser)
+        k = int(np.flatnonzero(weights["solves"] <= solve)[-1])
+        i, j = (
+            min(round((v - step // 2) / step), n - 1) for v, n in zip((y, x), weights["codes"].shape[1:3], strict=True)
+        )
+        shares = (weights["codes"][k, i, j] / 255.0) ** 2
+        shares /= shares.sum()
+        sentence = browser.text(".trust[data-key=r0] .sentence")
+        assert f"Before solve {weights['solves'][k]}:" in sentence
+        finest_shown, best_shown = re.search(r"finest scale <?(\d+) %.*view .+ (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
+        assert int(finest_shown) == pytest.approx(100 * shares[finest].sum(), abs=1)
+        assert int(best_shown) == pytest.approx(100 * shares.sum(axis=0).max(), abs=1)
+        assert targets[int(shares.sum(axis=0).argmax())] in sentence
+        sentences.add(sentence)
+    assert len(sentences) == 2
+
+
+def test_results_share_pointer_and_slider(browser: Browser, two: Path, folders: list[Path]) -> None:
+    browser.open(two)
+    browser.move("#r1 canvas.map", 0.3, 0.7)
+    x, y = pixel(browser, "r1")
+    assert pixel(browser, "r0") == (x, y)
+    for key, folder in zip(("r0", "r1"), folders, strict=True):
+        assert shown(browser, "disparity", key) == pytest.approx(read_pfm(folder / "disparity.pfm")[y, x], abs=2e-4)
+    assert f"A: solve {SOLVES} of {SOLVES}" in browser.text("#convergence .now")
+    assert "B: solve 5 of 5" in browser.text("#convergence .now")
+    browser.js("gradcon.set({ solve: 3 })")
+    browser.settle()
+    assert "A: solve 3 of" in browser.text("#convergence .now")
+    assert "B: solve 3 of" in browser.text("#convergence .now")
+    assert "--keep-weights" in browser.text(".trust[data-key=r1]")  # how to have what B has not
+    dashes = browser.js(
+        "return [...document.querySelectorAll('.chart .line')].map(l => l.getAttribute('stroke-dasharray'))"
+    )
+    assert len(set(dashes)) == 2
+
+
+def test_points_turn(browser: Browser, one: Path) -> None:
+    browser.open(one)
+    points = browser.find(POINTS)
+    seen = [points.screenshot_as_png]
+    browser.move(POINTS, 0.5, 0.5, drag=(60, 20))
+    seen.append(points.screenshot_as_png)
+    for key in ("left", "+"):
+        browser.press(POINTS, key)
+        seen.append(points.screenshot_as_png)
+    browser.find("button[data-turn=reset]").click()
+    browser.settle()
+    assert browser.js("return [gradcon.state.yaw, gradcon.state.pitch, gradcon.state.zoom]") == [0, 0, 1]
+    assert len(set(seen)) == 4
+
+
+def test_phone(browser: Browser, two: Path) -> None:
+    browser.open(two, width=360, height=740)
+    for name in ("views", "disparity", "error", "badpix", "confidence"):
+        browser.js("gradcon.set({ map: arguments[0] })", name)
+        browser.settle()
+        assert browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0, (
+            name
+        )
+    below = browser.js(
+        "return document.querySelector('#r1').getBoundingClientRect().top - document.querySelector('#r0').getBoundingClientRect().bottom"
+    )
+    assert below > 0
+
+
+def test_dark(browser: Browser, one: Path) -> None:
+    def luminance(name: str) -> float:
+        colour = browser.js("return getComputedStyle(document.body)[arguments[0]]", name)
+        parts = np.array([float(part) for part in re.findall(r"[\d.]+", colour)[:3]]) / 255
+        return float(
+            np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ (0.2126, 0.7152, 0.0722)
+        )
+
+    for dark in (False, True):
+        browser.open(one, dark=dark)
+        text, ground = luminance("color"), luminance("backgroundColor")
+        assert (text > ground) == dark
+        assert (max(text, ground) + 0.05) / (min(text, ground) + 0.05) > 7
+
+
+def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
+    browser.open(two)
+    browser.js("window.scrollTo(0, 0); document.activeElement.blur()")
+    reached = set()
+    for _ in range(40):
+        browser.driver.switch_to.active_element.send_keys("\ue004")
+        reached.add(
+            browser.js(
+                "const e = document.activeElement; return [e.tagName, e.name || e.className || e.dataset.turn || ''].join(' ')"
+            )
+        )
+    wanted = {"INPUT map", "INPUT solve", "CANVAS map keys", "CANVAS points keys", "BUTTON left", "BUTTON reset"}
+    assert wanted <= reached | {"BUTTON reset"}
+    assert any(name.startswith("SUMMARY") for name in reached)
+    unnamed = browser.js(
+        """return [...document.querySelectorAll("canvas, input, button, svg[role=img]")].filter((e) => e.getAttribute("aria-hidden") !== "true"
+        && !(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim())).map((e) => e.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_hostile_names_are_text(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
+    bad = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"'\u202e\u2028&lt;"
+    folder = tmp_path / "<b>bold<b>"
+    shutil.copytree(folders[0], folder)
+    source = json.loads((folder / "result.json").read_text())["source"]
+    views = json.loads((folder / "result.json").read_text())["views"]
+    edit(
+        folder,
+        source__name=bad,
+        source__targets=[bad + str(k) for k, _ in enumerate(source["targets"])],
+        source__reference=bad,
+        views__names=[bad for _ in views["names"]],
+        stopped=bad,
+        warnings=[bad],
+        parameters__method=bad,
+    )
+    browser.open(write_report([folder], tmp_path / "page.html").path)
+    browser.press(PICTURE, "1")
+    assert browser.text("h1") == bad
+    assert "owned" not in browser.driver.title.replace(bad, "")
+    assert bad in browser.text("#r0 figcaption")
+    assert bad in browser.text(".trust .sentence")
+    assert bad in browser.text("#convergence .now")
+    assert "<b>bold<b>" in browser.text("#facts")
+    assert browser.js("return document.querySelectorAll('img, b b').length") == 0
+
+
+def test_without_webgl_the_rest_goes_on(browser: Browser, one: Path) -> None:
+    off = "HTMLCanvasElement.prototype.getContext = new Proxy(HTMLCanvasElement.prototype.getContext, { apply: (f, c, a) => a[0] === 'webgl' ? null : f.apply(c, a) })"
+    added = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": off})
+    try:
+        browser.open(one)
+        assert "no WebGL" in browser.text(".cloud .about")
+        browser.move(PICTURE, 0.5, 0.5)
+        assert shown(browser, "disparity") is not None
+    finally:
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
+    report = write_report([large_result(folders[0], tmp_path / "large")], tmp_path / "large.html")
+    assert report.left_out == []
+    assert report.size < 12e6
+    browser.open(report.path)
+    assert int(browser.js("return document.documentElement.dataset.ready")) < 2000  # ms
+    assert "100,000 points" in browser.text(".cloud .about")
+    frames = browser.driver.execute_async_script(
+        """const done = arguments[0], start = performance.now(); let n = 0;
+        const step = () => { n++; gradcon.set({ yaw: n / 50 });
+          performance.now() - start < 1000 ? requestAnimationFrame(step) : done(n / (performance.now() - start) * 1000); };
+        requestAnimationFrame(step)"""
+    )
+    assert frames > 15  # a second, by a processor; a GPU is quicker
