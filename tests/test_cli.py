@@ -20,7 +20,8 @@ from gradcon import cli, synth
 from gradcon.cli import estimates
 from gradcon.io.pfm import read_pfm, write_pfm
 
-FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "depth.pfm", "depth.png", "result.json"}
+FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "depth.pfm", "depth.png", "result.json", "truth.pfm"}
+FILES |= {"views.jpg"}
 COMMAND = [sys.executable, "-m", "gradcon"]
 
 
@@ -137,8 +138,8 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
 def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("gradcon.demo.SIZE", (48, 48))
     assert cli.main(["demo", "--out", str(tmp_path / "demo")]) == 0
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES | {"reference.png"}
-    assert str(tmp_path / "demo") in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES | {"occlusion", "report.html", "weights.npz"}
+    assert (tmp_path / "demo" / "report.html").as_uri() in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-c", "import gradcon"]])

@@ -17,7 +17,7 @@ from gradcon.errors import InputError
 from gradcon.messages import confidence_table, describe, metrics_table, warn
 from gradcon.options import Options
 from gradcon.points import KEEP, check_keep
-from gradcon.result import CONFIDENCE_PICTURE
+from gradcon.result import CONFIDENCE_PICTURE, SUMMARY
 
 
 @app.command("estimate")
@@ -90,7 +90,7 @@ def _estimate(
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
     save(result, out)
     warn(result)
-    print(as_json(result.summary()) if json else describe(result, out))
+    print((out / SUMMARY).read_text(encoding="utf-8").rstrip() if json else describe(result, out))
 
 
 @app.command("evaluate")
@@ -148,7 +148,9 @@ def _demo(out: Out = Path("demo")) -> None:
     result = demo.run(out)
     warn(result)
     print(describe(result, out))
-    print(f"{'reference':11} {out / demo.PICTURE}: what the reference camera sees")
+    page = (out / demo.PAGE).resolve()
+    print(f"{'scene':11} {out / demo.FOLDER}: the views, to try other commands on")
+    print(f"{'page':11} {out / demo.PAGE}: to look at it, open {page.as_uri()} in a browser")
 
 
 def _initial(text: str | None) -> Any:
