@@ -13,11 +13,10 @@ from gradcon.batch.folder import BatchFolder
 from gradcon.batch.scenes import Entry, find_scenes
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
-from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.jobs import Job, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.machines import machine_for
+from gradcon.jobs.machines import check_workers, machine_for
 from gradcon.options import Options
 
 
@@ -74,10 +73,7 @@ def run_batch(
     start = time.perf_counter()
     out, told, options = Path(out), Hints(**hints), options or Options()
     engines.check(engine)
-    if workers is not None and not 1 <= workers <= 1024:
-        raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
-    if workers is not None and scheduler is not None:
-        raise InputError("workers: are the cluster's own where a scheduler is given; leave one of the two out.")
+    check_workers(workers, scheduler)
     warm_up = None
     if scheduler is None:
         engines.check_usable(engine)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
+from gradcon.cli.parameters import Scheduler, Workers
 from gradcon.errors import InputError
 
 
@@ -59,7 +60,8 @@ def _reproduce(
     only: Annotated[str | None, typer.Option(metavar="NAME,...", help="These experiments alone.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Coarser: alpha 0.5 alone, 40 solves.")] = False,
     engine: Annotated[str, typer.Option(help="auto (here the CPU), cuda, cpu or reference.")] = "auto",
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core, with cuda one.")] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     json: Json = False,
 ) -> int:
     """Repeat the paper's evaluation on the scenes at hand.
@@ -84,6 +86,7 @@ def _reproduce(
             quick=quick,
             engine=engine,
             workers=workers,
+            scheduler=scheduler,
             progress=True,
         )
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,8 @@ from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Report, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.processes import cores
+from gradcon.jobs.machines import check_workers, machine_for
+from gradcon.jobs.workers import Machine, WarmUp
 from gradcon.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -35,6 +36,7 @@ def reproduce(
     quick: bool = False,
     engine: str = "auto",
     workers: int | None = None,
+    scheduler: str | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
     """Repeat the paper's experiments on the scenes at hand.
@@ -55,6 +57,8 @@ def reproduce(
         `auto` is the CPU: its cores work on many jobs at once.
     workers : int, optional
         Processes; by default one for each core, and one for the engine cuda.
+    scheduler : str, optional
+        Address of a Dask cluster's scheduler, or its scheduler file: the work is done there instead.
     progress : bool
         Show on stderr how much is done and about how long the rest will take.
 
@@ -64,7 +68,7 @@ def reproduce(
         What results.json holds; `left_out` lists, as sentences, whatever could not be done.
     """
     start = time.perf_counter()
-    _check(only, engine, workers)
+    _check(only, engine, workers, scheduler)
     if engine == "cuda" and workers is None:
         workers = 1  # one GPU, one process
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
@@ -87,13 +91,13 @@ def reproduce(
     )
     context = Context(plan, datasets)
     store = Store(out / "jobs")
-    with store.locked():
-        jobs, done = _run_all(context, modules, store, workers, progress)
+    with machine_for(workers, scheduler) as machine, store.locked():
+        jobs, done = _run_all(context, modules, store, machine, progress)
         findings = {name: experiment.conclude(context, done) for name, experiment in modules.items()}
         results = with_earlier(assemble(context, findings, jobs, done), out)
         results = finish(results, not_run)
         results["work"] = {
-            "workers": workers or cores(),
+            "workers": machine.size,
             "seconds": time.perf_counter() - start,
             "computed": done.computed,
             "reused": done.reused,
@@ -107,16 +111,16 @@ def reproduce(
 
 
 def _run_all(
-    context: Context, modules: dict[str, ModuleType], store: Store, workers: int | None, progress: bool
+    context: Context, modules: dict[str, ModuleType], store: Store, machine: Machine, progress: bool
 ) -> tuple[dict[str, list[Job]], Report]:
     """Every experiment's jobs, and how they went; those that need the outcomes of others come in a second part."""
     jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
     parts = any(hasattr(experiment, "follow_up") for experiment in modules.values())
     # What every process would compile for itself is compiled once, before.
     warm_up = compile_engine if context.plan.engine == "cpu" else None
-    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, workers, progress, warm_up)
+    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, machine, progress, warm_up)
     more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
-    done.add(_run_part(more, "reproduce, part 2 of 2", store, workers, progress, warm_up))
+    done.add(_run_part(more, "reproduce, part 2 of 2", store, machine, progress, warm_up))
     return {name: jobs[name] + more.get(name, []) for name in jobs}, done
 
 
@@ -124,12 +128,12 @@ def _run_part(
     jobs: dict[str, list[Job]],
     name: str,
     store: Store,
-    workers: int | None,
+    machine: Machine,
     progress: bool,
-    warm_up: Callable[[], object] | None,
+    warm_up: WarmUp | None,
 ) -> Report:
     flat = [job for some in jobs.values() for job in some]
-    return run(flat, store, workers=workers, warm_up=warm_up, display=Progress(name) if progress else None)
+    return run(flat, store, machine=machine, warm_up=warm_up, display=Progress(name) if progress else None)
 
 
 def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, ModuleType], dict[str, str]]:
@@ -149,10 +153,12 @@ def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, 
     return modules, not_run
 
 
-def _check(only: Sequence[str], engine: str, workers: int | None) -> None:
+def _check(only: Sequence[str], engine: str, workers: int | None, scheduler: str | None) -> None:
     for name in only:
         if name not in EXPERIMENTS:
             raise InputError(f"only: {name!r} is not one of {', '.join(EXPERIMENTS)}.")
-    engines.check_usable(engine)
-    if workers is not None and not 1 <= workers <= 1024:
-        raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
+    if scheduler is None:
+        engines.check_usable(engine)
+    else:
+        engines.check(engine)
+    check_workers(workers, scheduler)

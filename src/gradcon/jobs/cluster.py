@@ -6,7 +6,10 @@ Workers may come and go.  Each sends its outcomes back; this process alone write
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -15,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from gradcon.errors import InputError
+from gradcon.io.files import read_text
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
 
@@ -22,6 +26,7 @@ CONNECT_SECONDS = 10.0
 WAIT_FOR_WORKERS_SECONDS = 10.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
 class Cluster:
@@ -58,8 +63,8 @@ class Cluster:
 
     def lost(self) -> InputError:
         return InputError(
-            f"{self.address}: the connection to the scheduler is lost; what is finished is kept: start the cluster, and "
-            "run it again."
+            f"{self.address}: the connection to the scheduler is lost; what is finished is kept: start the cluster "
+            "anew, and run it again."
         )
 
     def _wait_for_workers(self) -> int:
@@ -153,23 +158,45 @@ class ClusterWorkers(Workers):
 
 def _connect(address: str) -> Any:
     try:
-        import dask
         from distributed import Client
     except ImportError:
         raise InputError("scheduler: needs Dask; pip install 'gradcon[cluster]'.") from None
-    how: dict[str, Any] = {"address": address}
-    if "://" not in address and (path := Path(address)).exists():
-        how = {"scheduler_file": str(path)}
+    place = _address(address)
     try:
-        with dask.config.set({"distributed.comm.timeouts.connect": CONNECT_SECONDS}):
-            return Client(**how, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
+        asyncio.run(asyncio.wait_for(_ask(place), CONNECT_SECONDS))
+        return Client(place, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
     except Exception as error:  # of many kinds: no such host, nobody there, something else there, TLS
         reason = (
-            "nobody answers there" if isinstance(error, OSError) else f"{type(error).__name__}: {error}".split("\n")[0]
+            str(error).split("\n")[0].rstrip(".") if not isinstance(error, OSError) else "no scheduler answers there"
         )
         raise InputError(
             f"{address}: the scheduler cannot be reached ({reason}); start one (dask scheduler), and check the address."
         ) from None
+
+
+async def _ask(place: str) -> None:
+    """Whether a scheduler answers there; a Client would ask some servers of other kinds without end."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async with rpc(place, connection_args=Security().get_connection_args("client")) as there:
+        if (await there.identity())["type"] != "Scheduler":
+            raise ValueError("what answers there is no scheduler")
+
+
+def _address(told: str) -> str:
+    """What was told, or what stands in the scheduler file of that name."""
+    found: Any = told
+    if "://" not in told and Path(told).is_file():
+        try:
+            found = json.loads(read_text(Path(told)))["address"]
+        except (ValueError, LookupError, TypeError):
+            raise InputError(f"{told}: is not a file that dask scheduler --scheduler-file wrote; give one.") from None
+    if not (isinstance(found, str) and _ADDRESS.fullmatch(found)):
+        raise InputError(
+            f"scheduler: {found!r} is neither an address such as tcp://127.0.0.1:8786 nor a file; give one."
+        )
+    return found
 
 
 def _compare(asked_by: Gradcon) -> Exception | None:
@@ -186,7 +213,8 @@ def _do(job: Job, asked_by: Gradcon) -> Outcome:
     import numba
     from distributed import get_worker
 
-    given = min(int(os.environ.get("NUMBA_NUM_THREADS") or 1), numba.config.NUMBA_NUM_THREADS)
+    config: Any = numba.config  # made of the environment when it is imported
+    given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
     numba.set_num_threads(max(1, given // get_worker().state.nthreads))  # of this thread alone
     return do(job, asked_by, _own_address())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gradcon.errors import InputError
 from gradcon.jobs.processes import ThisMachine
 from gradcon.jobs.workers import Machine
 
@@ -19,3 +20,11 @@ def machine_for(workers: int | None = None, scheduler: str | None = None) -> Ite
 
     with Cluster(scheduler) as cluster:
         yield cluster
+
+
+def check_workers(workers: int | None, scheduler: str | None) -> None:
+    """Refuse an absurd number of them, and one where a cluster has its own."""
+    if workers is not None and not 1 <= workers <= 1024:
+        raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
+    if workers is not None and scheduler is not None:
+        raise InputError("workers: are the cluster's own where a scheduler is given; leave one of the two out.")
