@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import Browser, chromium, missing
-from report_folders import SIZE, SOLVES, edit, large_result, read_weights, small_results
 
+from browser import KEYS, Browser, chromium, missing
 from gradcon.io.pfm import read_pfm
 from gradcon.report import write_report
+from report_folders import SIZE, SOLVES, edit, large_result, read_weights, small_results
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
@@ -51,7 +51,7 @@ def browser(running: Browser) -> Iterator[Browser]:
 
 def shown(browser: Browser, name: str, result: str = "r0") -> float:
     """A number of the read-out."""
-    text = browser.text(f"#{result} .readout [data-name={name}] dd").replace("−", "-")
+    text = browser.text(f"#{result} .readout [data-name={name}] dd").replace("\u2212", "-")
     found = re.search(r"[-+]?[\d.]+", text)
     assert found, text
     return float(found[0])
@@ -179,8 +179,8 @@ def test_trust_is_what_the_weights_say(browser: Browser, one: Path, folders: lis
         shares = (weights["codes"][k, i, j] / 255.0) ** 2
         shares /= shares.sum()
         sentence = browser.text(".trust[data-key=r0] .sentence")
-        assert f"Before solve {weights['solves'][k]}:" in sentence
-        finest_shown, best_shown = re.search(r"finest scale <?(\d+) %.*view .+ (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
+        assert f"At {x}, {y}, before solve {weights['solves'][k]}:" in sentence
+        finest_shown, best_shown = re.search(r"finest scale: (\d+) %.*view .+: (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
         assert int(finest_shown) == pytest.approx(100 * shares[finest].sum(), abs=1)
         assert int(best_shown) == pytest.approx(100 * shares.sum(axis=0).max(), abs=1)
         assert targets[int(shares.sum(axis=0).argmax())] in sentence
@@ -231,10 +231,8 @@ def test_phone(browser: Browser, two: Path) -> None:
         assert browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0, (
             name
         )
-    below = browser.js(
-        "return document.querySelector('#r1').getBoundingClientRect().top - document.querySelector('#r0').getBoundingClientRect().bottom"
-    )
-    assert below > 0
+    first, second = (browser.find(f"#{key}").rect for key in ("r0", "r1"))
+    assert second["y"] >= first["y"] + first["height"]
 
 
 def test_dark(browser: Browser, one: Path) -> None:
@@ -256,19 +254,17 @@ def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
     browser.open(two)
     browser.js("window.scrollTo(0, 0); document.activeElement.blur()")
     reached = set()
-    for _ in range(40):
-        browser.driver.switch_to.active_element.send_keys("\ue004")
-        reached.add(
-            browser.js(
-                "const e = document.activeElement; return [e.tagName, e.name || e.className || e.dataset.turn || ''].join(' ')"
-            )
-        )
-    wanted = {"INPUT map", "INPUT solve", "CANVAS map keys", "CANVAS points keys", "BUTTON left", "BUTTON reset"}
-    assert wanted <= reached | {"BUTTON reset"}
-    assert any(name.startswith("SUMMARY") for name in reached)
+    for _ in range(30):
+        browser.driver.switch_to.active_element.send_keys(KEYS["tab"])
+        element = browser.driver.switch_to.active_element
+        names = (element.get_attribute(name) for name in ("name", "data-turn", "class"))
+        reached.add(f"{element.tag_name} {next(filter(None, names), '')}".strip())
+    wanted = {"input map", "input solve", "canvas map keys", "canvas points keys", "summary"}
+    wanted |= {f"button {way}" for way in ("left", "right", "up", "down", "nearer", "farther", "reset")}
+    assert wanted <= reached
     unnamed = browser.js(
-        """return [...document.querySelectorAll("canvas, input, button, svg[role=img]")].filter((e) => e.getAttribute("aria-hidden") !== "true"
-        && !(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim())).map((e) => e.outerHTML)"""
+        """return [...document.querySelectorAll("canvas, input, button, svg[role=img]")].filter((e) =>
+        !e.ariaHidden && !e.ariaLabel && !e.textContent.trim() && !e.closest("label")).map((e) => e.outerHTML)"""
     )
     assert unnamed == []
 
@@ -301,7 +297,8 @@ def test_hostile_names_are_text(browser: Browser, folders: list[Path], tmp_path:
 
 
 def test_without_webgl_the_rest_goes_on(browser: Browser, one: Path) -> None:
-    off = "HTMLCanvasElement.prototype.getContext = new Proxy(HTMLCanvasElement.prototype.getContext, { apply: (f, c, a) => a[0] === 'webgl' ? null : f.apply(c, a) })"
+    off = """HTMLCanvasElement.prototype.getContext = new Proxy(HTMLCanvasElement.prototype.getContext,
+        { apply: (f, canvas, a) => a[0] === "webgl" ? null : f.apply(canvas, a) })"""
     added = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": off})
     try:
         browser.open(one)
@@ -318,11 +315,16 @@ def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -
     assert report.size < 12e6
     browser.open(report.path)
     assert int(browser.js("return document.documentElement.dataset.ready")) < 2000  # ms
-    assert "100,000 points" in browser.text(".cloud .about")
+    counted = re.findall(r"[\d,]+", browser.text(".cloud .about"))
+    assert 99_000 < int(counted[0].replace(",", "")) <= 100_000
     frames = browser.driver.execute_async_script(
         """const done = arguments[0], start = performance.now(); let n = 0;
-        const step = () => { n++; gradcon.set({ yaw: n / 50 });
-          performance.now() - start < 1000 ? requestAnimationFrame(step) : done(n / (performance.now() - start) * 1000); };
+        const step = () => {
+          const spent = performance.now() - start;
+          gradcon.set({ yaw: ++n / 50 });
+          spent < 2000 ? requestAnimationFrame(step) : done(n / spent * 1000);
+        };
         requestAnimationFrame(step)"""
     )
-    assert frames > 15  # a second, by a processor; a GPU is quicker
+    assert frames > 10  # a second, without a GPU, on a machine that may be busy
+    browser.wait(lambda: browser.find(POINTS).get_attribute("data-drawn") == counted[0].replace(",", ""))

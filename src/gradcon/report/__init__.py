@@ -76,8 +76,8 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
         shown.append(folder)
         left_out += result.notes
     if not results:
-        more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-        raise InputError(f"{left_out[0].rstrip('.')}; no result is left, so nothing was written{more}.")
+        reasons = "; ".join(text.rstrip(".") for text in left_out)
+        raise InputError(f"{reasons}; no result is left, so nothing was written.")
     content = render(results).encode("utf-8", "backslashreplace")
     write_file(out, content)
     return Report(out, len(content), shown, left_out)

@@ -6,7 +6,7 @@ import io
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,12 +79,11 @@ class ResultPage:
 def read_folder(folder: Path) -> ResultPage:
     """Read a folder that `gradcon estimate` wrote; what is wrong with it, or with a field, is an InputError."""
     summary = maps.read_summary(folder)
-    found = {map_.quantity: map_.values for map_ in maps.read_all(folder)}
-    if "disparity" not in found:
-        raise InputError(f"{folder}: holds no disparity.pfm; estimate the scene again.")
-    disparity, confidence = found["disparity"], found.get("confidence")
     fields = _Fields(folder / SUMMARY, summary)
     source = _Fields(folder / SUMMARY, fields.mapping("source"), "source.")
+    disparity = _map(folder, "disparity", source)
+    there = maps.entry(summary, "confidence") and (folder / maps.FILES["confidence"]).exists()
+    confidence = _map(folder, "confidence", source) if there else None
     calibration = _calibration(fields)
     cloud = calibration or _made_up(disparity)
     height, width = disparity.shape
@@ -142,24 +141,28 @@ class _Fields:
         self.path, self.fields, self.prefix = path, fields, prefix
 
     def text(self, name: str, default: str) -> str:
-        value = self.fields.get(name)
-        if value is None:
-            return default
-        return value if isinstance(value, str) else self.refuse(name, "is not text")
+        value = self.fields.get(name, default)
+        if not isinstance(value, str | None):
+            self.refuse(name, "is not text")
+        return default if value is None else value
 
     def mapping(self, name: str) -> dict[str, Any]:
         value = self.fields.get(name)
-        return {} if value is None else value if isinstance(value, dict) else self.refuse(name, "is not an object")
+        if not isinstance(value, dict | None):
+            self.refuse(name, "is not an object")
+        return value or {}
 
     def items(self, name: str) -> list[Any]:
         value = self.fields.get(name)
-        return [] if value is None else value if isinstance(value, list) else self.refuse(name, "is not a list")
+        if not isinstance(value, list | None):
+            self.refuse(name, "is not a list")
+        return value or []
 
     def texts(self, name: str) -> list[str]:
         values = self.items(name)
-        return (
-            values if all(isinstance(value, str) for value in values) else self.refuse(name, "is not a list of texts")
-        )
+        if not all(isinstance(value, str) for value in values):
+            self.refuse(name, "is not a list of texts")
+        return values
 
     def pairs(self, name: str, count: int) -> list[list[float]]:
         values = self.items(name)
@@ -173,20 +176,31 @@ class _Fields:
 
     def count(self, name: str) -> int:
         value = self.fields.get(name)
-        plain = isinstance(value, int) and not isinstance(value, bool)
-        return value if plain and 0 < value <= 2**20 else self.refuse(name, "is not a number of pixels or tiles")
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= 2**20:
+            self.refuse(name, "is not a number of pixels or tiles")
+        return int(value)
 
-    def refuse(self, name: str, what: str) -> Any:
+    def refuse(self, name: str, what: str) -> NoReturn:
         raise InputError(f"{self.path}: its field {self.prefix + name!r} {what}; estimate the scene again.")
 
 
+def _map(folder: Path, quantity: str, source: _Fields) -> Map:
+    path = folder / maps.FILES[quantity]
+    values = read_pfm(path)
+    if values.shape != (source.count("height"), source.count("width")):
+        size = f"{values.shape[1]} x {values.shape[0]}"
+        raise InputError(f"{path}: is {size} pixels, not what {SUMMARY} beside it says; estimate the scene again.")
+    return values
+
+
 def _history(fields: _Fields) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
+    last = 0
     for row in fields.items("history"):
         number = row.get("solve") if isinstance(row, dict) else None
-        if not isinstance(number, int) or isinstance(number, bool) or number <= (rows[-1]["solve"] if rows else 0):
+        if not isinstance(number, int) or isinstance(number, bool) or number <= last:
             fields.refuse("history", "is not a list of solves in their order")
-        scales = row.get("scales")
+        last, scales = number, row.get("scales")
         rows.append(
             {
                 "solve": number,
@@ -208,7 +222,7 @@ def _calibration(fields: _Fields) -> Calibration | None:
         unit = given.get("unit", "")
         return Calibration(given.get("product", math.nan), given.get("K"), given.get("offset", 0.0), unit)  # type: ignore[arg-type]
     except (InputError, TypeError):
-        return fields.refuse("calibration", "makes no depth")  # type: ignore[no-any-return]
+        fields.refuse("calibration", "makes no depth")
 
 
 def _made_up(disparity: Map) -> Calibration:

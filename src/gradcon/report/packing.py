@@ -18,16 +18,16 @@ def packed(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
-def pack_map(values: Array) -> tuple[dict[str, Any], str]:
+def pack_map(values: Array, *, decades: bool = False) -> tuple[dict[str, Any], str]:
     """A (height, width) map as 16-bit codes: what they mean, and they.
 
-    Positive values that span more than three decades are coded by their logarithm, so that small ones keep their
-    digits.  What is not finite becomes unknown.
+    With `decades`, positive values are coded by their logarithm, so that small ones keep their digits.  What is not
+    finite becomes unknown.
     """
     known = np.isfinite(values)
     finite = values[known].astype(np.float64)
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    logarithmic = low > 0 and high > 1000 * low
+    logarithmic = decades and low > 0
     if logarithmic:
         finite, low, high = np.log(finite), float(np.log(low)), float(np.log(high))
     codes = np.zeros(values.shape, np.uint16)

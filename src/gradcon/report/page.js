@@ -82,6 +82,7 @@ function draw() {
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+const rounded = (share) => (share > 0 && share < 0.005 ? "below 1 %" : percent(share));
 const short = (value) => (value === 0 ? "0" : Math.abs(value) < 1e-3 ? value.toExponential(1) : String(+value.toPrecision(3)));
 const title = (result) => (result.letter ? `${result.letter}: ` : "");
 
@@ -100,10 +101,15 @@ function decimals({ low, high, log }) {
 }
 
 function statistics(values) {
-  const known = values.filter((value) => value === value).sort();
-  if (!known.length) return "nothing is known";
-  const at = (share) => short(known[Math.floor(share * (known.length - 1))]);
-  return `from ${at(0)} to ${at(1)}, median ${at(0.5)}`;
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) return "nothing is known";
+  const stride = Math.ceil(values.length / 20000); // enough for a median
+  const some = values.filter((value, i) => i % stride === 0 && value === value).sort();
+  return `from ${short(low)} to ${short(high)}${some.length ? `, median ${short(some[some.length >> 1])}` : ""}`;
 }
 
 // ---- What a result says at the chosen pixel and solve --------------------------------------------------------------
@@ -303,6 +309,17 @@ function drawLegend() {
   make("span", {}, legend, "unknown");
 }
 
+// Distance between the closest two of the cameras, as they are drawn.
+function spacing(baselines) {
+  const all = [[0, 0], ...places(baselines)];
+  let least = 0.5;
+  for (let a = 0; a < all.length; a++) for (let b = 0; b < a; b++) {
+    const far = Math.hypot(all[a][0] - all[b][0], all[a][1] - all[b][1]);
+    if (far > 0.06) least = Math.min(least, far);
+  }
+  return least;
+}
+
 // Where the cameras stand, the reference a cross; returns the discs.
 function cameraMap(svg, baselines, names) {
   svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6");
@@ -447,7 +464,7 @@ function setUpTrust(result) {
     return void make("p", { class: "none" }, holder, "Not recorded: gradcon estimate SCENE --out DIR --keep-weights records which views and scales each pixel trusted, solve by solve.");
   }
   const finest = Math.min(...weights.scales), order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]);
-  const nameOf = (q) => (weights.scales[q] === finest ? "finest scale" : `scale ${weights.scales[q]}`);
+  const nameOf = (q) => (weights.scales[q] === finest ? "finest scale" : `scale ${weights.scales[q]}`), widest = spacing(baselines) / 2;
   const reach = baselines.map(([x, y]) => Math.hypot(x, y)), far = reach.map((length) => length > Math.max(...reach) / 2 + 1e-9);
   const text = make("p", { class: "sentence" }, holder), scaleMaps = make("div", { class: "scales" }, holder);
   const maps = order.map((q) => {
@@ -465,16 +482,18 @@ function setUpTrust(result) {
       const total = sum(shares[q]) / whole;
       discs.forEach((disc, t) => {
         const share = shares[q][t];
-        disc.setAttribute("r", (0.03 + 0.17 * Math.sqrt(share / largest)).toFixed(3));
+        disc.setAttribute("r", (0.025 + (widest - 0.025) * Math.sqrt(share / largest)).toFixed(3));
         disc.style.fillOpacity = (0.25 + 0.75 * share / largest).toFixed(3);
         disc.classList.toggle("unused", share === 0);
         disc.firstChild.textContent = `${targets[t]}: ${percent(share / whole, 1)}`;
       });
-      caption.textContent = `${nameOf(q)} ${percent(total)}`;
-      svg.setAttribute("aria-label", `${nameOf(q)}: ${percent(total)} of the trust`);
+      caption.textContent = `${nameOf(q)}: ${rounded(total)}`;
+      svg.setAttribute("aria-label", `${nameOf(q)}: ${rounded(total)} of the trust`);
     }
-    const parts = maps.map(({ q }) => `${nameOf(q)} ${percent(sum(shares[q]) / whole)}`);
-    text.textContent = `Before solve ${weights.solves[k]}: ${parts.join(", ")}; most trusted view ${targets[best]} ${percent(byView[best])}; far views ${percent(sum(byView.filter((_, t) => far[t])))}.`;
+    const parts = maps.map(({ q }) => `${nameOf(q)}: ${rounded(sum(shares[q]) / whole)}`), { x, y } = pixel(result);
+    text.replaceChildren(`At ${x}, ${y}, before solve ${weights.solves[k]}: ${parts.join(", ")}. Most trusted view `);
+    make("bdi", {}, text, targets[best]);
+    text.append(`: ${rounded(byView[best])}; far views: ${rounded(sum(byView.filter((_, t) => far[t])))}.`);
     const all = weights.solves.map((_, n) => trustAt(result, n));
     overScales(all.map((one) => order.map((q) => sum(one[q]))), k);
     overReach(all.map((one) => [false, true].map((side) => sum(one.flatMap((scale) => scale.filter((_, t) => far[t] === side))))), k);
@@ -510,7 +529,7 @@ function stack(holder, label, names, solves) {
       bars[k].group.classList.toggle("on", k === chosen);
     });
     const whole = sum(shares[chosen]) || 1;
-    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${names.map((name, n) => `${name} ${percent(shares[chosen][n] / whole)}`).join(", ")}`);
+    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${names.map((name, n) => `${name} ${rounded(shares[chosen][n] / whole)}`).join(", ")}`);
   };
 }
 
@@ -518,7 +537,7 @@ function stack(holder, label, names, solves) {
 
 const VERTEX = `
   attribute vec3 place; attribute vec3 colour; varying vec3 tint;
-  uniform mat3 turn; uniform vec3 centre; uniform vec4 lens; uniform float size; uniform float nearest;
+  uniform mat3 turn; uniform vec3 centre; uniform vec4 lens; uniform float size;
   void main() {
     vec3 p = turn * (place - centre) + vec3(0., 0., lens.z);
     float near = .02 * lens.z, far = lens.w;
@@ -528,12 +547,15 @@ const VERTEX = `
   }`;
 const FRAGMENT = "precision mediump float; varying vec3 tint; void main() { gl_FragColor = vec4(tint, 1.); }";
 
-// Points and colours of the pixels to keep, evenly thinned to data.points.
+// Points and colours of the pixels to keep, at most data.points, in an order of which every beginning is spread evenly.
 function pointsOf(result) {
-  const { columns, rows, step, keep, disparity, cloud, views } = result, chosen = [];
-  for (let i = 0; i < columns * rows; i++) if (keep[i >> 3] >> (i & 7) & 1) chosen.push(i);
-  const count = Math.min(chosen.length, data.points), places = new Float32Array(3 * count), colours = new Uint8Array(3 * count);
-  const [[fx, skew, cx], [, fy, cy]] = cloud.K;
+  const { columns, rows, keep, disparity, views } = result, kept = [];
+  for (let i = 0; i < columns * rows; i++) if (keep[i >> 3] >> (i & 7) & 1) kept.push(i);
+  const rank = new Float32Array(columns * rows), of = kept.length;
+  for (const i of kept) rank[i] = (0.7548776662 * (i % columns) + 0.569840291 * Math.floor(i / columns)) % 1;
+  const share = data.points / of, chosen = kept.filter((i) => rank[i] < share).sort((a, b) => rank[a] - rank[b]).slice(0, data.points);
+  const count = chosen.length;
+  const places = new Float32Array(3 * count), colours = new Uint8Array(3 * count);
   let picture = null;
   if (views) {
     const context = new OffscreenCanvas(columns, rows).getContext("2d", { willReadFrequently: true });
@@ -542,16 +564,22 @@ function pointsOf(result) {
   }
   const [low, high] = data.scales.disparity;
   for (let n = 0; n < count; n++) {
-    const i = chosen[Math.floor(n * chosen.length / count)], z = cloud.product / (disparity[i] + cloud.offset);
-    const v = (Math.floor(i / columns) * step - cy) / fy, u = ((i % columns) * step - cx - skew * v) / fx;
-    places.set([u * z, v * z, z], 3 * n);
+    const i = chosen[n];
+    places.set(placeOf(result, i), 3 * n);
     if (picture) for (let part = 0; part < 3; part++) colours[3 * n + part] = picture[4 * i + part];
     else {
       const tint = TABLES.disparity[clamp(256 * (disparity[i] - low) / (high - low), 0, 255) | 0];
       for (let part = 0; part < 3; part++) colours[3 * n + part] = tint >> 8 * part;
     }
   }
-  return { count, of: chosen.length, places, colours };
+  return { count, of, places, colours };
+}
+
+// A pixel in space: x to the right, y down, z ahead.
+function placeOf({ columns, step, disparity, cloud: { product, offset, K } }, i) {
+  const [[fx, skew, cx], [, fy, cy]] = K, z = product / (disparity[i] + offset);
+  const v = (Math.floor(i / columns) * step - cy) / fy, u = ((i % columns) * step - cx - skew * v) / fx;
+  return [u * z, v * z, z];
 }
 
 function setUpCloud(result) {
@@ -577,8 +605,12 @@ function setUpCloud(result) {
   }
   gl.linkProgram(program);
   gl.useProgram(program);
-  const uniform = (name) => gl.getUniformLocation(program, name);
-  [["place", places, gl.FLOAT], ["colour", colours, gl.UNSIGNED_BYTE]].forEach(([name, array, type]) => {
+  const uniform = Object.fromEntries(["turn", "centre", "lens", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+  const all = new Float32Array(3 * count + 3), tints = new Uint8Array(3 * count + 3); // and one for the pixel pointed at
+  all.set(places);
+  tints.set(colours);
+  tints.set([255, 40, 0], 3 * count);
+  [["colour", tints, gl.UNSIGNED_BYTE], ["place", all, gl.FLOAT]].forEach(([name, array, type]) => { // the places stay bound
     const location = gl.getAttribLocation(program, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, array, gl.STATIC_DRAW);
@@ -591,21 +623,43 @@ function setUpCloud(result) {
     return [at(0.5), at(0.98) - at(0.02)];
   };
   const axes = [0, 1, 2].map(middle), centre = axes.map(([value]) => value), reach = Math.max(...axes.map(([, span]) => span), 1e-9);
-  gl.uniform3fv(uniform("centre"), centre);
+  gl.uniform3fv(uniform.centre, centre);
 
-  const render = () => {
+  const resize = () => {
     const width = Math.round(canvas.clientWidth * Math.min(devicePixelRatio, 2)) || 300, height = Math.round(width * rows / columns);
-    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
-    const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
+    [canvas.width, canvas.height] = [width, height];
     gl.viewport(0, 0, width, height);
     gl.clearColor(...getComputedStyle(canvas).backgroundColor.match(/[\d.]+/g).slice(0, 3).map((part) => part / 255), 1);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    gl.uniformMatrix3fv(uniform("turn"), false, [cy, sy * sp, -sy * cp, 0, cp, sp, sy, -cy * sp, cy * cp]);
-    const distance = centre[2] / state.zoom, lens = 2 * cloud.K[0][0] / (columns * step);
-    gl.uniform4f(uniform("lens"), lens, lens * columns / rows, distance, distance + 20 * reach);
-    gl.uniform1f(uniform("size"), 1.25 * state.zoom * width / columns * Math.sqrt(of / count));
-    gl.drawArrays(gl.POINTS, 0, count);
   };
+  const render = (now) => {
+    if (now.has("size")) resize();
+    const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.uniformMatrix3fv(uniform.turn, false, [cy, sy * sp, -sy * cp, 0, cp, sp, sy, -cy * sp, cy * cp]);
+    const distance = centre[2] / state.zoom, lens = 2 * cloud.K[0][0] / (columns * step);
+    gl.uniform4f(uniform.lens, lens, lens * columns / rows, distance, distance + 20 * reach);
+    // While it turns, as many points as this machine can draw at 30 frames a second; all of them once it rests.
+    const time = performance.now(), lasted = time - before;
+    const moving = lasted < 250 && ["yaw", "pitch", "zoom"].some((name) => now.has(name));
+    if (moving) most = clamp(most * (lasted > 40 ? 0.8 : lasted < 25 ? 1.25 : 1), Math.min(count, 20000), count);
+    before = time;
+    const drawn = moving ? Math.floor(most) : count;
+    clearTimeout(resting);
+    if (drawn < count) resting = setTimeout(() => { changed.add("rest"); set({}); }, 150);
+    const size = 1.25 * state.zoom * canvas.width / columns * Math.sqrt(of / drawn);
+    gl.uniform1f(uniform.size, size);
+    gl.drawArrays(gl.POINTS, 0, drawn);
+    const at = placeOf(result, pixel(result).index);
+    if (at[2] > 0 && at[2] < Infinity) {
+      gl.bufferSubData(gl.ARRAY_BUFFER, 12 * count, new Float32Array(at));
+      gl.uniform1f(uniform.size, Math.max(9, 3 * size));
+      gl.disable(gl.DEPTH_TEST); // seen through what is before it
+      gl.drawArrays(gl.POINTS, count, 1);
+      gl.enable(gl.DEPTH_TEST);
+    }
+    canvas.dataset.drawn = drawn;
+  };
+  let most = count, before = 0, resting = 0;
   let from = null;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
@@ -628,7 +682,7 @@ function setUpCloud(result) {
     event.preventDefault();
     turn(way);
   });
-  panels.push({ on: ["yaw", "pitch", "zoom", "size"], draw: render });
+  panels.push({ on: ["yaw", "pitch", "zoom", "size", "rest", "x", "y"], draw: render });
 }
 
 function turn(way) {

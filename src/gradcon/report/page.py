@@ -81,7 +81,7 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
     for name in ("disparity", "confidence", "truth"):
         values = getattr(result, name)
         if values is not None:
-            maps[name], arrays[f"{key}-{name}"] = pack_map(values)
+            maps[name], arrays[f"{key}-{name}"] = pack_map(values, decades=name == "confidence")
     arrays[f"{key}-keep"] = pack_mask(result.keep)
     described: dict[str, Any] = {
         "key": key,
