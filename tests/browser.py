@@ -67,7 +67,8 @@ class Browser:
         return self.driver.find_element("css selector", selector)
 
     def text(self, selector: str) -> str:
-        return str(self.js("return document.querySelector(arguments[0]).textContent", selector))
+        text = self.js("return document.querySelector(arguments[0]).textContent", selector)
+        return str(text).replace("\u00a0", " ")
 
     def move(
         self, selector: str, x: float, y: float, *, click: bool = False, drag: tuple[int, int] | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,13 @@ SIZE = 96
 SOLVES = 9
 
 
-def small_results(root: Path) -> list[Path]:
-    """Two runs of one scene: with weights and without."""
+_ROOT = tempfile.TemporaryDirectory()  # until the tests end
+
+
+@functools.cache
+def small_results() -> list[Path]:
+    """Two runs of one scene, with weights and without: not to be changed, for all tests share them."""
+    root = Path(_ROOT.name)
     scene = synth.render("occlusion", size=(SIZE, SIZE))
     first = estimate(scene, Options(solves=SOLVES), keep_weights=True).save(root / "gcm")
     second = estimate(scene, Options(solves=5, method="coarse-to-fine")).save(root / "coarse")

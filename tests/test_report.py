@@ -28,8 +28,8 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return small_results(tmp_path_factory.mktemp("results"))
+def folders() -> list[Path]:
+    return small_results()
 
 
 @pytest.fixture

@@ -81,8 +81,8 @@ function draw() {
 // ---- Numbers, text and elements ------------------------------------------------------------------------------------
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
-const rounded = (share) => (share > 0 && share < 0.005 ? "below 1 %" : percent(share));
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}\u00a0%`;
+const rounded = (share) => (share > 0 && share < 0.005 ? "below 1\u00a0%" : percent(share));
 const short = (value) => (value === 0 ? "0" : Math.abs(value) < 1e-3 ? value.toExponential(1) : String(+value.toPrecision(3)));
 const title = (result) => (result.letter ? `${result.letter}: ` : "");
 
@@ -228,7 +228,7 @@ function paint(result) {
   context.putImageData(image, 0, 0);
   if (state.map === "badpix") {
     const exact = final ? result.badpix[limit] : null;
-    say(`BadPix ${exact !== null ? `${exact.toFixed(2)} %` : `about ${percent(bad / known, 1)}`} worse than ${limit}`, when, sampled);
+    say(`BadPix ${exact !== null ? percent(exact / 100, 2) : `about ${percent(bad / known, 1)}`} worse than ${limit}`, when, sampled);
   } else if (state.map === "error") {
     const rmse = final && result.rmse !== null ? result.rmse : Math.sqrt(squares / known);
     say(`RMSE ${rmse.toFixed(4)}`, when, sampled);
@@ -246,7 +246,7 @@ function insideOf({ columns, rows, step }) {
 
 function readout(result) {
   const { index, column, row, x, y } = pixel(result), { maps, calibration, views } = result;
-  const disparity = shownDisparity(result)[index], digits = disparity === result.disparity[index] ? decimals(maps.disparity) : 2;
+  const disparity = shownDisparity(result)[index], digits = shownDisparity(result) === result.disparity ? decimals(maps.disparity) : 2;
   const rows = [["pixel", `${x}, ${y}${state.held ? " (held)" : ""}`], ["disparity", number(disparity, digits)]];
   if (calibration) {
     const q = disparity + calibration.offset, depth = calibration.product / q;
@@ -257,6 +257,7 @@ function readout(result) {
     rows.push(["truth", number(result.truth[index], decimals(maps.truth))]);
     rows.push(["error", number(disparity - result.truth[index], digits, true)]);
   }
+  if (shownDisparity(result) !== result.disparity) rows.push(["as it was", `before solve ${result.weights.solves[recordOf(result)]}`]);
   const list = $(".readout", result.figure);
   list.replaceChildren();
   for (const [name, value] of rows) {
@@ -269,8 +270,8 @@ function readout(result) {
   const marker = $(".marker", result.figure), w = disparity === disparity ? disparity : 0;
   const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns, top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
   marker.hidden = left < 0 || left > 1 || top < 0 || top > 1;
-  marker.style.left = percent(left, 3).replace(" ", "");
-  marker.style.top = percent(top, 3).replace(" ", "");
+  marker.style.left = `${100 * left}%`;
+  marker.style.top = `${100 * top}%`;
   return `${title(result)}${rows.map((pair) => pair.join(" ")).join(", ")}`;
 }
 
@@ -392,7 +393,7 @@ function drawConvergence() {
 }
 
 function chart(holder, width, name, label, log, lines) {
-  const height = 170, [left, right, top, bottom] = [52, 10, 24, 22];
+  const height = width > 420 ? 200 : 170, [left, right, top, bottom] = [52, 10, 24, 22];
   const all = lines.flat().map((row) => row[name]), scale = log ? Math.log10 : (value) => value;
   let low = scale(Math.min(...all)), high = scale(Math.max(...all));
   if (!log) low = Math.min(0, low);
@@ -730,4 +731,9 @@ addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidt
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 window.gradcon = { data, state, set };
 document.documentElement.dataset.ready = Math.round(performance.now());
-})();
+})().catch((error) => { // such as an old browser, which lacks what is used here
+  const note = document.createElement("p");
+  note.textContent = `This browser could not draw the page (${error.message}); take a newer one.`;
+  document.querySelector("header").append(note);
+  console.error(error);
+});
