@@ -1,7 +1,9 @@
 """The page of results: one HTML file that opens offline and shows one result, or several side by side.
 
 folder    reads a folder that `gradcon estimate` wrote, and refuses a damaged one
-weights   reads what --keep-weights recorded
+fields    its result.json
+views     its small copies of the views
+weights   what --keep-weights recorded
 packing   arrays as text that a browser unpacks
 page      puts results, script and style into one file
 """

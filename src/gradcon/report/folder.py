@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-import io
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.calibration import Calibration
 from gradcon.errors import InputError
-from gradcon.io.fields import finite_number, leaves_folder
-from gradcon.io.files import read_bytes
+from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as maps
 from gradcon.io.pfm import read_pfm
 from gradcon.metrics import evaluate
 from gradcon.points import KEEP, gaps, surest
 from gradcon.report import weights
+from gradcon.report.fields import Fields
+from gradcon.report.views import Views, read_views
 from gradcon.result import SUMMARY
 
 Map = NDArray[np.float32]
+Part = TypeVar("Part")
 
 MAX_SIDE = 800  # of a map in the page
 MAX_ROWS = 5000  # of the history
-MAX_SHEET = 2**25  # bytes of views.jpg
 TRUTH = "truth.pfm"
-
-
-@dataclass(frozen=True)
-class Views:
-    """A sprite sheet: tile k is at column k % columns, row k // columns; tile 0 is the reference."""
-
-    jpeg: bytes
-    columns: int
-    width: int
-    height: int
-    names: list[str]
-    baselines: list[list[float]]
 
 
 @dataclass
@@ -79,8 +68,8 @@ class ResultPage:
 def read_folder(folder: Path) -> ResultPage:
     """Read a folder that `gradcon estimate` wrote; what is wrong with it, or with a field, is an InputError."""
     summary = maps.read_summary(folder)
-    fields = _Fields(folder / SUMMARY, summary)
-    source = _Fields(folder / SUMMARY, fields.mapping("source"), "source.")
+    fields = Fields(folder / SUMMARY, summary)
+    source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
     disparity = _map(folder, "disparity", source)
     there = maps.entry(summary, "confidence") and (folder / maps.FILES["confidence"]).exists()
     confidence = _map(folder, "confidence", source) if there else None
@@ -116,7 +105,7 @@ def read_folder(folder: Path) -> ResultPage:
         warnings=fields.texts("warnings"),
         notes=notes,
     )
-    result.views = _part(notes, lambda: _views(folder, fields.mapping("views")))
+    result.views = _part(notes, lambda: read_views(folder, fields.mapping("views")))
     if (folder / weights.FILE).exists():
         result.weights = _part(
             notes,
@@ -125,7 +114,7 @@ def read_folder(folder: Path) -> ResultPage:
     return result
 
 
-def _part(notes: list[str], read: Any) -> Any:
+def _part(notes: list[str], read: Callable[[], Part | None]) -> Part | None:
     """A part that the page can do without: None, and a note, where it is damaged."""
     try:
         return read()
@@ -134,57 +123,7 @@ def _part(notes: list[str], read: Any) -> Any:
         return None
 
 
-class _Fields:
-    """Fields of result.json: what is absent or null has a default, what is of another kind is refused."""
-
-    def __init__(self, path: Path, fields: dict[str, Any], prefix: str = "") -> None:
-        self.path, self.fields, self.prefix = path, fields, prefix
-
-    def text(self, name: str, default: str) -> str:
-        value = self.fields.get(name, default)
-        if not isinstance(value, str | None):
-            self.refuse(name, "is not text")
-        return default if value is None else value
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        value = self.fields.get(name)
-        if not isinstance(value, dict | None):
-            self.refuse(name, "is not an object")
-        return value or {}
-
-    def items(self, name: str) -> list[Any]:
-        value = self.fields.get(name)
-        if not isinstance(value, list | None):
-            self.refuse(name, "is not a list")
-        return value or []
-
-    def texts(self, name: str) -> list[str]:
-        values = self.items(name)
-        if not all(isinstance(value, str) for value in values):
-            self.refuse(name, "is not a list of texts")
-        return values
-
-    def pairs(self, name: str, count: int) -> list[list[float]]:
-        values = self.items(name)
-        numbers = [
-            [finite_number(part) for part in pair] if isinstance(pair, list) and len(pair) == 2 else [None]
-            for pair in values
-        ]
-        if len(values) != count or any(None in pair for pair in numbers):
-            self.refuse(name, f"is not a list of {count} pairs of numbers")
-        return numbers  # type: ignore[return-value]  # none is None
-
-    def count(self, name: str) -> int:
-        value = self.fields.get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= 2**20:
-            self.refuse(name, "is not a number of pixels or tiles")
-        return int(value)
-
-    def refuse(self, name: str, what: str) -> NoReturn:
-        raise InputError(f"{self.path}: its field {self.prefix + name!r} {what}; estimate the scene again.")
-
-
-def _map(folder: Path, quantity: str, source: _Fields) -> Map:
+def _map(folder: Path, quantity: str, source: Fields) -> Map:
     path = folder / maps.FILES[quantity]
     values = read_pfm(path)
     if values.shape != (source.count("height"), source.count("width")):
@@ -193,7 +132,7 @@ def _map(folder: Path, quantity: str, source: _Fields) -> Map:
     return values
 
 
-def _history(fields: _Fields) -> list[dict[str, Any]]:
+def _history(fields: Fields) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     last = 0
     for row in fields.items("history"):
@@ -214,7 +153,7 @@ def _history(fields: _Fields) -> list[dict[str, Any]]:
     return rows if stride == 1 else [*rows[:-1:stride], rows[-1]]
 
 
-def _calibration(fields: _Fields) -> Calibration | None:
+def _calibration(fields: Fields) -> Calibration | None:
     given = fields.mapping("calibration")
     if not given:
         return None
@@ -252,29 +191,3 @@ def _truth(folder: Path, shape: tuple[int, ...]) -> Map | None:
     if truth.shape != shape:
         raise InputError(f"{path}: is not of the disparity's size; estimate the scene again.")
     return truth if np.isfinite(truth).any() else None
-
-
-def _views(folder: Path, described: dict[str, Any]) -> Views | None:
-    from PIL import Image
-
-    if not described:
-        return None
-    about = _Fields(folder / SUMMARY, described, "views.")
-    names = about.texts("names")
-    baselines = about.pairs("baselines", len(names))
-    columns, width, height = about.count("columns"), about.count("width"), about.count("height")
-    file = about.text("file", "views.jpg")
-    if leaves_folder(file) or not names:
-        about.refuse("file" if names else "names", "names no views")
-    path = folder / file
-    jpeg = read_bytes(path, MAX_SHEET)
-    try:
-        with Image.open(io.BytesIO(jpeg), formats=["JPEG"]) as image:
-            size = image.size
-            if math.prod(size) <= 2**26:
-                image.load()
-    except Exception:
-        raise InputError(f"{path}: is no whole JPEG; estimate the scene again.") from None
-    if size != (min(columns, len(names)) * width, math.ceil(len(names) / columns) * height):
-        raise InputError(f"{path}: is not of the size that {SUMMARY} says; estimate the scene again.")
-    return Views(jpeg, columns, width, height, names, baselines)
