@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,78 @@ def test_only_the_job_that_kills_its_worker_is_given_up(tmp_path: Path) -> None:
     assert sorted(report.outcomes) == sorted(job.key for job in jobs)
     assert list(report.failures) == [killer.key]
     assert "died" in report.failures[killer.key]
+
+
+def fail_at_first(mark: str) -> Outcome:
+    """The first time it is tried."""
+    if not Path(mark).exists():
+        Path(mark).touch()
+        raise OSError("the network was away")
+    return Outcome({})
+
+
+def test_what_fails_is_tried_again_after_the_others(tmp_path: Path) -> None:
+    weak = Job(fail_at_first, {"mark": str(tmp_path / "mark")}, "none", "weak")
+    jobs = squares(tmp_path / "marks", 3)
+    report = run([weak, *jobs], Store(tmp_path / "jobs"), workers=1)
+    assert report.failures == {}
+    assert list(report.outcomes) == [job.key for job in [*jobs, weak]]
+
+
+def die_once(mark: str) -> Outcome:
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Outcome({})
+
+
+def test_who_waits_behind_a_killer_is_innocent(tmp_path: Path) -> None:
+    """Two processes die, and both times the same job was the next in their queue."""
+    killers = [Job(die_once, {"mark": str(tmp_path / f"mark{k}")}, "none", f"killer {k}") for k in range(3)]
+    jobs = squares(tmp_path / "marks", 1)
+    report = run([killers[0], jobs[0], *killers[1:]], Store(tmp_path / "jobs"), workers=1)
+    assert report.failures == {}
+    assert report.computed == 4
+
+
+def test_jobs_are_made_while_others_are_done(tmp_path: Path) -> None:
+    """And not all of them before the first is handed out, for each may have much to hash."""
+    ahead: list[int] = []
+
+    def made() -> Iterator[Job]:
+        for number, job in enumerate(squares(tmp_path / "marks", 12, 0.02)):
+            ahead.append(number - len(finished(tmp_path)))
+            yield job
+
+    report = run(made(), Store(tmp_path / "jobs"), workers=1, total=12)
+    assert report.computed == 12
+    assert max(ahead) <= 4
+
+
+def test_files_go_where_people_look_for_them(tmp_path: Path) -> None:
+    job = Job(write_text, {"text": "abc"}, "none", "text")
+    report = run([job], Store(tmp_path / "jobs", root=tmp_path), workers=1)
+    assert (tmp_path / "one" / "a.txt").read_bytes() == b"abc"
+    outcome = report[job]
+    assert outcome is not None
+    assert outcome.files == {}  # or all results of a long run would be held in memory
+    assert Store(tmp_path / "jobs", root=tmp_path).load(job) is not None
+    (tmp_path / "two" / "b.txt").write_bytes(b"ab?")
+    store = Store(tmp_path / "jobs", root=tmp_path)
+    assert store.load(job) is None
+    assert store.damaged == [f"{tmp_path / 'two' / 'b.txt'}: does not hold what was written into it."]
+
+
+def write_text(text: str) -> Outcome:
+    return Outcome({}, files={"one/a.txt": text.encode(), "two/b.txt": text.encode()})
+
+
+def test_a_worker_of_another_gradcon_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradcon.jobs.workers.model_sha256", lambda: "another model")
+    with pytest.raises(InputError, match=r"^worker: runs a gradcon .* of other sources; install the same one there\.$"):
+        run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2)
+    assert marks(tmp_path / "marks") == []
+    assert gone([child.pid for child in multiprocessing.active_children() if child.pid])
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "edited", "swapped", "no arrays", "other arrays"])

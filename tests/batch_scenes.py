@@ -1,0 +1,37 @@
+"""What the tests of batches share: tiny scenes, and what is left of a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from gradcon import synth
+
+QUICK = ["--engine", "reference", "--solves", "2"]
+
+
+def write_scenes(folder: Path, count: int, size: int = 32) -> list[Path]:
+    """Light fields of five views."""
+    paths = [folder / f"scene{k:02d}" for k in range(count)]
+    for seed, path in enumerate(paths):
+        synth.write("planes", path, (size, size), views=5, seed=seed)
+    return paths
+
+
+def results(out: Path) -> dict[str, bytes]:
+    """All files of the scenes' folders that do not say how long something took."""
+    files = [path for path in out.glob("*/*") if path.parent.name != "jobs" and path.name != "result.json"]
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def start_batch(scenes: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "gradcon", "batch", str(scenes), "--out", str(out), *QUICK, *more]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+
+
+def leftovers(out: Path) -> list[Path]:
+    return [path for path in out.rglob("*") if path.name.endswith(".tmp")]

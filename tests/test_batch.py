@@ -1,0 +1,247 @@
+"""`gradcon batch` on this machine: what is done, what is not done again, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
+from gradcon import Options, estimate, open_scene, synth
+from gradcon.cli import main
+
+
+def batch(*arguments: object) -> int:
+    return main(["batch", *map(str, arguments), *QUICK, "--workers", "1"])
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    with open(out / "summary.csv", newline="") as file:
+        return {row["folder"]: row for row in csv.DictReader(file)}
+
+
+def job_files(out: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (out / "jobs").glob("*.json")}
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class Page(HTMLParser):
+    """Links, pictures and texts of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.pictures: list[dict[str, str | None]] = []
+        self.policy = ""
+        self.text = ""
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        if tag == "a":
+            self.links.append(told["href"] or "")
+        elif tag == "img":
+            self.pictures.append(told)
+        elif tag == "meta" and told.get("http-equiv") == "Content-Security-Policy":
+            self.policy = told["content"] or ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three that can be done, one of them <odd>, and three that cannot; another of a name that is there already."""
+    root = tmp_path_factory.mktemp("scenes")
+    first, broken, third = write_scenes(root / "set", 3)
+    third.rename(third.with_name("a <b> & c"))
+    view = broken / "input_Cam031.png"
+    view.write_bytes(view.read_bytes()[:200])
+    for camera in ("cam_0_0", "cam_0_1"):
+        (root / "set" / "video" / camera).mkdir(parents=True)
+        for frame in range(2):
+            Image.fromarray(np.zeros((32, 32), np.uint8)).save(root / "set/video" / camera / f"{frame}.png")
+    (root / "set" / "notes").mkdir()
+    (root / "set" / ".hidden").mkdir()
+    shutil.copytree(first, root / "other" / first.name)  # the same input, but a result of its own
+    return root
+
+
+@pytest.fixture(scope="module")
+def run(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+    out = tmp_path_factory.mktemp("out") / "deep" / "batch"
+    process = start_batch(scenes / "set", out, str(scenes / "other" / "scene00"), str(scenes / "set" / "notes"))
+    _, errors = process.communicate(timeout=120)
+    return out, process.returncode, errors
+
+
+def test_what_can_be_done_is_done_and_the_rest_is_listed(run: tuple[Path, int, str], scenes: Path) -> None:
+    out, code, errors = run
+    assert code == 1
+    found = rows(out)
+    done = {name for name, row in found.items() if row["status"] == "done"}
+    assert done == {"set-scene00", "other-scene00", "a_b_c"}
+    assert {name: row["error"] for name, row in found.items() if name not in done} == {
+        "scene01": f"{scenes}/set/scene01/input_Cam031.png: is truncated; copy or export the image again.",
+        "video": f"{scenes}/set/video: is a video; use gradcon estimate, which starts every frame from the one before.",
+        "notes": f"{scenes}/set/notes: is an empty folder; give the one that holds the views.",
+    }
+    for name in ("scene01", "video", "notes"):
+        assert f"failed: {found[name]['error']}" in errors
+    assert "6 of 6 scenes, 3 failed" in errors
+    assert "scenes a minute" in errors
+    assert not leftovers(out)
+
+
+def test_results_are_those_of_estimate(run: tuple[Path, int, str], scenes: Path, tmp_path: Path) -> None:
+    out, _, _ = run
+    scene = open_scene(scenes / "set" / "scene00")
+    alone = estimate(scene, Options(solves=2), engine="reference").save(tmp_path / "alone")
+    ours = {name.split("/")[1]: content for name, content in results(out).items() if name.startswith("set-scene00")}
+    assert ours.pop("thumbnail.jpg")[:2] == b"\xff\xd8"
+    assert ours == {path.name: path.read_bytes() for path in alone.iterdir() if path.name != "result.json"}
+    told, kept = (json.loads((folder / "result.json").read_text()) for folder in (alone, out / "set-scene00"))
+    assert kept["parameters"] == told["parameters"]
+    assert float(rows(out)["set-scene00"]["rmse"]) == told["metrics"]["rmse"]
+
+
+def test_the_index_shows_all_and_leads_somewhere(run: tuple[Path, int, str], scenes: Path) -> None:
+    out, _, _ = run
+    page = Page(out / "index.html")
+    assert page.policy.startswith("default-src 'none'")
+    for link in [*page.links, *(picture["src"] or "" for picture in page.pictures)]:
+        assert link == "#failed" or (out / unquote(link)).is_file(), link
+    assert len(page.pictures) == 3
+    assert all(picture["alt"] and picture["loading"] == "lazy" for picture in page.pictures)
+    for text in ("3 scenes done", "3 failed", f"{scenes}/set/notes: is an empty folder"):
+        assert text in page.text
+    with Image.open(out / "a_b_c" / "thumbnail.jpg") as picture:
+        assert picture.size == (320, 160)
+
+
+def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths, out = write_scenes(tmp_path / "in", 3), tmp_path / "out"
+    assert batch(*paths[:2], "--out", out) == 0
+    first, content = job_files(out), results(out)
+    capsys.readouterr()
+    assert batch(*paths[:2], "--out", out, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["computed"], told["reused"], told["failed"]) == (0, 2, 0)
+    assert job_files(out) == first
+    # Another scene beside them, and one that has changed: its depth is gone with its parameters.
+    (paths[0] / "parameters.cfg").unlink()
+    assert batch(paths[0], paths[2], "--out", out, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["computed"], told["reused"]) == (2, 0)
+    assert [row["folder"] for row in told["scenes"]] == ["scene00", "scene02"]
+    assert list(rows(out)) == ["scene00", "scene01", "scene02"]  # all that is there
+    assert len(job_files(out)) == 3
+    assert not (out / "scene00" / "depth.pfm").exists()
+    assert {n: c for n, c in results(out).items() if n.startswith("scene01")} == {
+        n: c for n, c in content.items() if n.startswith("scene01")
+    }
+    # A damaged result is computed again, and that is said.
+    damaged = out / "scene01" / "disparity.pfm"
+    damaged.write_bytes(damaged.read_bytes()[:-4])
+    assert batch(paths[1], "--out", out) == 0
+    assert f"computed again: {damaged}" in capsys.readouterr().err
+    assert results(out)["scene01/disparity.pfm"] == content["scene01/disparity.pfm"]
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    capsys.readouterr()
+    assert batch(*arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    return printed.err.removeprefix("gradcon: ").rstrip()
+
+
+def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    for name in ("result.json", "video.json", "manifest.json", "summary.csv", "index.html", "jobs/abc.json"):
+        (out / name).parent.mkdir(parents=True)
+        (out / name).write_text("{}")
+        before = everything(out)
+        assert refusal(capsys, scene, "--out", out).startswith(f"{out}: holds {name.split('/')[0]} of another run")
+        assert everything(out) == before
+        shutil.rmtree(out)
+    (out / "scene00").mkdir(parents=True)
+    (out / "scene00" / "thesis.tex").write_text("mine")
+    assert refusal(capsys, scene, "--out", out).startswith(f"{out}/scene00: is there already, and is not of this batch")
+    assert (out / "scene00" / "thesis.tex").read_text() == "mine"
+    (out / "batch.json").write_text("[]")
+    assert "is not the list that `gradcon batch` writes" in refusal(capsys, scene, "--out", out)
+    assert "is the folder to write into" in refusal(capsys, scene, "--out", scene)
+    assert "there is no such folder or file" in refusal(capsys, scene, tmp_path / "typo", "--out", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_other_parameters_are_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    assert batch(scene, "--out", out) == 0
+    before = everything(out)
+    for option, value, said in (
+        ("--alpha", "0.3", "alpha 0.5, not 0.3"),
+        ("--views", "3", 'views "all", not "3"'),
+        ("--reference", "input_Cam039.png", 'reference none, not "input_Cam039.png"'),
+    ):
+        assert f"holds a batch with other parameters ({said})" in refusal(capsys, scene, "--out", out, option, value)
+    assert everything(out) == before
+
+
+def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+    """As far as a disk can be filled here: no file may become longer than so."""
+    paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
+    assert batch(paths[0], "--out", out) == 0
+    before = everything(out)
+    command = [sys.executable, "-m", "gradcon", "batch", *map(str, paths), "--out", str(out), *QUICK]
+    full = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)),
+    )
+    assert full.returncode == 2, full.stderr
+    last = full.stderr.splitlines()[-1]
+    assert last.startswith(f"gradcon: {out}/scene01/")
+    assert "cannot be written (file too large)" in last
+    assert "Traceback" not in full.stderr
+    assert not leftovers(out)
+    assert {name: content for name, content in everything(out).items() if name in before} | {
+        "batch.json": before["batch.json"]
+    } == before
+    assert batch(*paths, "--out", out) == 0
+
+
+def test_nothing_that_can_be_done_is_another_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes").mkdir()
+    assert batch(tmp_path / "notes", "--out", tmp_path / "out", "--json") == 2
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert told["failed"] == 1
+    assert told["scenes"][0]["error"].endswith("is an empty folder; give the one that holds the views.")
+
+
+def test_output_inside_a_scene_is_not_its_input(tmp_path: Path) -> None:
+    synth.write("planes", tmp_path, (32, 32), views=3, seed=0)
+    assert batch(tmp_path, "--out", tmp_path / "out") == 0
+    before = job_files(tmp_path / "out")
+    assert batch(tmp_path, "--out", tmp_path / "out") == 0
+    assert job_files(tmp_path / "out") == before
+    assert os.listdir(tmp_path / "out" / tmp_path.name)

@@ -1,0 +1,69 @@
+"""kill -9 of a batch and of its workers at random moments: nothing is lost, and nothing half-written is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import time
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from batch_scenes import leftovers, results, start_batch, write_scenes
+from test_jobs import children, gone
+
+KILLS = 20
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the workers")
+
+
+def test_kill_9_at_random_moments(tmp_path: Path) -> None:
+    write_scenes(tmp_path / "in", 10, size=24)
+    clean = tmp_path / "clean"
+    begun = time.monotonic()
+    assert start_batch(tmp_path / "in", clean).wait(timeout=120) == 0
+    whole = time.monotonic() - begun
+    expected = results(clean)
+    out, moments, kills = tmp_path / "out", random.Random(0), 0
+    for whom in cycle(["workers", "the batch", "the batch", "the batch"]):
+        if kills >= KILLS:
+            break
+        process = start_batch(tmp_path / "in", out)
+        time.sleep(moments.uniform(0.2, 0.9) * whole)
+        if process.poll() is not None:  # it was faster: once more, from the beginning
+            assert results(out) == expected
+            shutil.rmtree(out)
+            continue
+        if whom == "the batch":
+            workers = children(process.pid)
+            process.kill()
+            process.wait()
+            assert gone(workers), "orphans"
+            kills += 1
+        else:
+            for _ in range(3):
+                if workers := [pid for pid in children(process.pid) if is_worker(pid)]:
+                    os.kill(moments.choice(workers), signal.SIGKILL)
+                    kills += 1
+                time.sleep(moments.uniform(0.0, 0.3))
+            _, errors = process.communicate(timeout=120)
+            assert process.returncode in (0, 1), errors  # 1: a scene's process was killed twice
+            assert "Traceback" not in errors
+            assert not leftovers(out)
+        for path in (out / "jobs").glob("*.json"):
+            for name in json.loads(path.read_text())["files"]:  # whole, and what it names is there
+                assert (out / name).read_bytes() == expected.get(name, (out / name).read_bytes())
+    assert start_batch(tmp_path / "in", out).wait(timeout=120) == 0
+    assert results(out) == expected
+    assert not leftovers(out)
+
+
+def is_worker(pid: int) -> bool:
+    """And not the process that cleans up after multiprocessing."""
+    try:
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False

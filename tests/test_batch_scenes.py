@@ -1,0 +1,126 @@
+"""Which scenes a batch finds, what their folders are called, and what their hashes depend on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from gradcon import synth
+from gradcon.batch.inputs import scene_sha256
+from gradcon.batch.scenes import find_scenes, name_folders
+from gradcon.errors import InputError
+from gradcon.io.format import Hints
+from gradcon.io.rig import write_rig
+
+RESERVED = ("jobs", "summary.csv", "index.html", "batch.json")
+names = st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=12).filter(lambda n: n not in (".", ".."))
+
+
+@given(st.lists(st.lists(names, min_size=1, max_size=3), max_size=8), st.integers(0, 4))
+def test_folders_are_safe_and_told_apart(parts: list[list[str]], known: int) -> None:
+    paths = list(dict.fromkeys(Path("/", *some) for some in parts))
+    earlier = name_folders(paths[:known], {}, RESERVED)
+    entries = name_folders(paths, {entry.folder: str(entry.path) for entry in earlier}, RESERVED)
+    assert [entry.path for entry in entries] == paths
+    assert entries[: len(earlier)] == earlier  # what has a folder keeps it
+    folders = [entry.folder.casefold() for entry in entries]
+    assert len(set(folders)) == len(folders)
+    assert not set(folders) & set(RESERVED)
+    assert all(re.fullmatch(r"[\w+-][\w.+-]*", entry.folder) for entry in entries)
+
+
+def test_names_say_what_tells_scenes_apart(tmp_path: Path) -> None:
+    found = name_folders([Path("/a/x/lf"), Path("/b/x/lf"), Path("/b/y/Other"), Path("/r/rig.toml")], {}, RESERVED)
+    assert [entry.folder for entry in found] == ["x-lf", "b-x-lf", "Other", "r"]
+    gone = {"lf": str(tmp_path / "moved" / "lf")}
+    assert name_folders([tmp_path / "lf"], gone, RESERVED)[0].folder == "lf"  # the data was moved
+
+
+def test_a_folder_of_scenes_stands_for_them(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        synth.write("planes", tmp_path / "set" / name, (24, 24), views=3)
+    np.save(tmp_path / "set" / "c.npy", np.zeros((3, 3, 8, 8), np.float32))
+    (tmp_path / "set" / "readme.txt").write_text("about them")
+    (tmp_path / "set" / "out").mkdir()
+    output = tmp_path / "set" / "out"
+    found = find_scenes([tmp_path / "set", tmp_path / "set" / "a", tmp_path / "set" / "readme.txt"], Hints(), output)
+    assert [path.name for path in found] == ["a", "b", "c.npy", "readme.txt"]
+    with pytest.raises(InputError, match="there is no such"):
+        find_scenes([tmp_path / "typo"], Hints(), output)
+
+
+def test_hints_hold_for_a_folder_of_scenes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for k in (1, 2):
+            Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / name / f"shot{k}.png")
+    hints = Hints(pattern="shot{col}.png")
+    assert [path.name for path in find_scenes([tmp_path], hints, tmp_path / "out")] == ["one", "two"]
+    found = find_scenes([tmp_path / "one"], Hints(grid=(2, 2)), tmp_path / "out")
+    assert [path.name for path in found] == ["shot1.png", "shot2.png"]
+
+
+def sha256(path: Path, output: Path = Path("/nowhere")) -> str:
+    return scene_sha256(path, Hints(), output)
+
+
+def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:
+    scene = tmp_path / "scene"
+    synth.write("planes", scene, (24, 24), views=3)
+    before = sha256(scene)
+    shutil.copytree(scene, tmp_path / "elsewhere" / "scene")
+    assert sha256(tmp_path / "elsewhere" / "scene") == before
+    (scene / ".notes").write_text("hidden")
+    (scene / "out").mkdir()
+    (scene / "out" / "result.json").write_text("{}")
+    (scene / "again").symlink_to(scene)  # and so without end
+    assert sha256(scene, scene / "out") == before
+    assert sha256(scene) != before
+    view = scene / "input_Cam040.png"
+    view.write_bytes(view.read_bytes() + b"\0")
+    assert sha256(scene, scene / "out") != before
+    view.rename(scene / "input_Cam000.png")
+    assert len({sha256(scene, scene / "out"), before, sha256(scene)}) == 3
+
+
+def test_the_hash_of_a_rig_is_of_its_images_and_of_the_list(tmp_path: Path) -> None:
+    images = {f"{name}.png": np.full((8, 8), k, np.uint8) for k, name in enumerate("ab")}
+    write_rig(tmp_path, images, [(0.0, 0.0), (-1.0, 0.0)], reference="a.png")
+    rig = tmp_path / "rig.toml"
+    before = sha256(rig)
+    Image.fromarray(np.full((8, 8), 9, np.uint8)).save(tmp_path / "b.png")
+    assert sha256(rig) != before
+    shutil.copy(rig, tmp_path / "other.toml")
+    assert sha256(rig) != sha256(tmp_path / "other.toml")
+
+
+def test_the_hash_of_a_model_is_of_the_images_beside_it_too(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    model = tmp_path / "sparse" / "0"
+    model.mkdir(parents=True)
+    (model / "cameras.txt").write_text("1 PINHOLE 8 8 8 8 4 4\n")
+    (model / "images.txt").write_text("1 1 0 0 0 0 0 0 1 a.png\n\n2 1 0 0 0 -1 0 0 1 b.png\n\n")
+    (model / "points3D.txt").write_text("")
+    for name in "ab":
+        Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "images" / f"{name}.png")
+    before = sha256(model)
+    Image.fromarray(np.ones((8, 8), np.uint8)).save(tmp_path / "images" / "b.png")
+    assert sha256(model) != before
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synth.write("planes", tmp_path / "scene", (24, 24), views=3)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gradcon.batch.inputs.hashlib.file_digest", refuse)
+    with pytest.raises(InputError, match=r"\.(png|pfm|cfg): cannot be read \(permission denied\)"):
+        sha256(tmp_path / "scene")
