@@ -178,7 +178,7 @@ def test_trust_is_what_the_weights_say(browser: Browser, one: Path, folders: lis
         shares = (weights["codes"][k, i, j] / 255.0) ** 2
         shares /= shares.sum()
         sentence = browser.text(".trust[data-key=r0] .sentence")
-        assert f"At {x}, {y}, before solve {weights['solves'][k]}:" in sentence
+        assert f"At {step // 2 + step * j}, {step // 2 + step * i}, before solve {weights['solves'][k]}:" in sentence
         finest_shown, best_shown = re.search(r"finest scale: (\d+) %.*view .+: (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
         assert int(finest_shown) == pytest.approx(100 * shares[finest].sum(), abs=1)
         assert int(best_shown) == pytest.approx(100 * shares.sum(axis=0).max(), abs=1)

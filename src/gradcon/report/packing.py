@@ -15,7 +15,7 @@ CODES = 65534  # 1 to 65535; 0 is unknown
 
 def packed(content: bytes) -> str:
     """Deflated bytes in base64."""
-    return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(content, 6)).decode("ascii")
 
 
 def pack_map(values: Array, *, decades: bool = False) -> tuple[dict[str, Any], str]:
@@ -44,3 +44,8 @@ def _differences(codes: NDArray[np.uint16]) -> bytes:
 def pack_mask(mask: NDArray[np.bool_]) -> str:
     """One bit a pixel, the first of a byte the lowest."""
     return packed(np.packbits(mask, bitorder="little").tobytes())
+
+
+def pack_records(records: NDArray[np.uint8]) -> str:
+    """Arrays of one kind, one after the other, as changes from each to the next: most of them are small."""
+    return packed(np.diff(records, axis=0, prepend=np.uint8(0)).tobytes())  # modulo 256

@@ -32,6 +32,13 @@ async function readMap(id, { low, high, log }, columns, count) {
   return values;
 }
 
+// Records one after the other, as changes from each to the next.
+async function readRecords(id, count) {
+  const bytes = await inflated(id), length = bytes.length / count;
+  for (let i = length; i < bytes.length; i++) bytes[i] += bytes[i - length];
+  return bytes;
+}
+
 async function load(result) {
   const { key, columns, rows, maps, views, weights } = result, count = columns * rows;
   for (const name of Object.keys(maps)) result[name] = await readMap(`${key}-${name}`, maps[name], columns, count);
@@ -39,8 +46,8 @@ async function load(result) {
   result.solves = result.history.length ? result.history.at(-1).solve : 0;
   if (views) views.sheet = await createImageBitmap(new Blob([bytesOf(`${key}-views`)], { type: "image/jpeg" }));
   if (weights) {
-    weights.codes = await inflated(`${key}-codes`);
-    weights.before = await inflated(`${key}-before`);
+    weights.codes = await readRecords(`${key}-codes`, weights.solves.length);
+    weights.before = await readRecords(`${key}-before`, weights.solves.length);
   }
   result.figure = document.getElementById(key);
 }
@@ -146,11 +153,17 @@ function shownDisparity(result) {
   return (weights.expanded = values);
 }
 
-// Share of the trust of each scale and view at the pixel, in record k: shares[scale][view].
+// The recorded pixel that is nearest to the chosen one.
+function sampleOf(result) {
+  const { first, step, rows, columns } = result.weights, { x, y } = pixel(result);
+  const place = (value, most) => clamp(Math.round((value - first) / step), 0, most - 1), i = place(y, rows), j = place(x, columns);
+  return { index: i * columns + j, x: first + step * j, y: first + step * i };
+}
+
+// Share of the trust of each scale and view there, in record k: shares[scale][view].
 function trustAt(result, k) {
-  const { weights, targets } = result, { x, y } = pixel(result), Q = weights.scales.length, T = targets.length;
-  const place = (value, most) => clamp(Math.round((value - weights.first) / weights.step), 0, most - 1);
-  const start = ((k * weights.rows + place(y, weights.rows)) * weights.columns + place(x, weights.columns)) * Q * T;
+  const { weights, targets } = result, Q = weights.scales.length, T = targets.length;
+  const start = (k * weights.rows * weights.columns + sampleOf(result).index) * Q * T;
   return weights.scales.map((_, q) => Array.from({ length: T }, (_, t) => (weights.codes[start + q * T + t] / 255) ** 2));
 }
 
@@ -393,7 +406,7 @@ function drawConvergence() {
 }
 
 function chart(holder, width, name, label, log, lines) {
-  const height = width > 420 ? 200 : 170, [left, right, top, bottom] = [52, 10, 24, 22];
+  const height = width > 420 ? 200 : 170, [left, right, top, bottom] = [52, 10, 28, 22];
   const all = lines.flat().map((row) => row[name]), scale = log ? Math.log10 : (value) => value;
   let low = scale(Math.min(...all)), high = scale(Math.max(...all));
   if (!log) low = Math.min(0, low);
@@ -491,7 +504,7 @@ function setUpTrust(result) {
       caption.textContent = `${nameOf(q)}: ${rounded(total)}`;
       svg.setAttribute("aria-label", `${nameOf(q)}: ${rounded(total)} of the trust`);
     }
-    const parts = maps.map(({ q }) => `${nameOf(q)}: ${rounded(sum(shares[q]) / whole)}`), { x, y } = pixel(result);
+    const parts = maps.map(({ q }) => `${nameOf(q)}: ${rounded(sum(shares[q]) / whole)}`), { x, y } = sampleOf(result);
     text.replaceChildren(`At ${x}, ${y}, before solve ${weights.solves[k]}: ${parts.join(", ")}. Most trusted view `);
     make("bdi", {}, text, targets[best]);
     text.append(`: ${rounded(byView[best])}; far views: ${rounded(sum(byView.filter((_, t) => far[t])))}.`);
@@ -632,8 +645,14 @@ function setUpCloud(result) {
     gl.viewport(0, 0, width, height);
     gl.clearColor(...getComputedStyle(canvas).backgroundColor.match(/[\d.]+/g).slice(0, 3).map((part) => part / 255), 1);
   };
+  const rest = (delay) => { // draw again, and all of it, when nothing has happened for a while
+    clearTimeout(resting);
+    resting = setTimeout(() => { changed.add("rest"); set({}); }, delay);
+  };
   const render = (now) => {
+    const moves = ["yaw", "pitch", "zoom"].some((name) => now.has(name));
     if (now.has("size")) resize();
+    else if (!moves && !now.has("rest")) return rest(200); // the pixel alone: the pictures come first
     const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.uniformMatrix3fv(uniform.turn, false, [cy, sy * sp, -sy * cp, 0, cp, sp, sy, -cy * sp, cy * cp]);
@@ -641,12 +660,11 @@ function setUpCloud(result) {
     gl.uniform4f(uniform.lens, lens, lens * columns / rows, distance, distance + 20 * reach);
     // While it turns, as many points as this machine can draw at 30 frames a second; all of them once it rests.
     const time = performance.now(), lasted = time - before;
-    const moving = lasted < 250 && ["yaw", "pitch", "zoom"].some((name) => now.has(name));
+    const moving = moves && lasted < 250;
     if (moving) most = clamp(most * (lasted > 40 ? 0.8 : lasted < 25 ? 1.25 : 1), Math.min(count, 20000), count);
     before = time;
     const drawn = moving ? Math.floor(most) : count;
-    clearTimeout(resting);
-    if (drawn < count) resting = setTimeout(() => { changed.add("rest"); set({}); }, 150);
+    if (drawn < count) rest(150);
     const size = 1.25 * state.zoom * canvas.width / columns * Math.sqrt(of / drawn);
     gl.uniform1f(uniform.size, size);
     gl.drawArrays(gl.POINTS, 0, drawn);

@@ -16,7 +16,7 @@ from gradcon import __version__
 from gradcon.io.fields import finite_number
 from gradcon.metrics import BADPIX, BORDER
 from gradcon.report.folder import ResultPage
-from gradcon.report.packing import pack_map, pack_mask, packed
+from gradcon.report.packing import pack_map, pack_mask, pack_records
 from gradcon.result import DISPARITY_UNIT
 
 HERE = Path(__file__).parent
@@ -116,8 +116,8 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
             "baselines": views.baselines,
         }
     if (weights := result.weights) is not None:
-        arrays[f"{key}-codes"] = packed(weights.codes.tobytes())
-        arrays[f"{key}-before"] = packed(weights.disparities.tobytes())
+        arrays[f"{key}-codes"] = pack_records(weights.codes)
+        arrays[f"{key}-before"] = pack_records(weights.disparities)
         described["weights"] = {
             "solves": weights.solves,
             "first": weights.first,
