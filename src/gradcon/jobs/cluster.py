@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -34,7 +36,9 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self._levels: dict[str, int] = {}
         self.client = _connect(address)
+        self._hush()
         try:
             self.size = self._wait_for_workers()
             self._refuse_other_gradcon()
@@ -49,7 +53,16 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        self.client.close(timeout=2)
+        with suppress(Exception):  # of a connection that is lost already
+            self.client.close(timeout=2)
+        for name, level in self._levels.items():
+            logging.getLogger(name).setLevel(level)
+
+    def _hush(self) -> None:
+        """What Dask reports of a lost connection, with tracebacks, is said here in a sentence."""
+        for name in ("distributed", "distributed.client", "distributed.utils", "tornado.application"):
+            self._levels[name] = logging.getLogger(name).level
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
     def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> ClusterWorkers:
         return ClusterWorkers(self, alone)  # every worker compiles for itself, or finds it compiled
@@ -135,7 +148,8 @@ class ClusterWorkers(Workers):
             return Returned(job, outcome)
         except KilledWorker as error:
             count = error.allowed_failures + 1
-            return Returned(job, failure=f"{count} workers died with it: killed, or out of memory.", hopeless=True)
+            why = f"{count} workers in a row died with it: killed, or out of memory."
+            return Returned(job, failure=why, suspect=True)  # another on the same workers may have killed them
         except CancelledError:
             raise self.cluster.lost() from None
         except Exception as error:  # whatever a job raises
@@ -199,10 +213,10 @@ def _address(told: str) -> str:
     return found
 
 
-def _compare(asked_by: Gradcon) -> Exception | None:
-    """In a worker."""
+def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
+    """In a worker, which Dask gives as `dask_worker`."""
     try:
-        asked_by.refuse_other(_own_address())
+        asked_by.refuse_other(f"worker {dask_worker.address}")
     except OtherGradconError as error:
         return error
     return None
@@ -213,13 +227,8 @@ def _do(job: Job, asked_by: Gradcon) -> Outcome:
     import numba
     from distributed import get_worker
 
+    worker = get_worker()
     config: Any = numba.config  # made of the environment when it is imported
     given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
-    numba.set_num_threads(max(1, given // get_worker().state.nthreads))  # of this thread alone
-    return do(job, asked_by, _own_address())
-
-
-def _own_address() -> str:
-    from distributed import get_worker
-
-    return f"worker {get_worker().address}"
+    numba.set_num_threads(max(1, given // worker.state.nthreads))  # of this thread alone
+    return do(job, asked_by, f"worker {worker.address}")

@@ -1,8 +1,8 @@
 """Has jobs done by workers, keeps each outcome as soon as it is there.
 
-A job that raises, or whose worker dies, is tried again after all others; if it fails again it is reported, and stops no
-other.  Jobs are taken one at a time and a few ahead of the workers, so that what it takes to make one (hashing its
-inputs) is done while they work.
+A job that raises, or whose worker dies, is tried again after all others (by itself, where it is not sure whose fault it
+was); if it fails again it is reported, and stops no other.  Jobs are taken one at a time and a few ahead of the
+workers, so that what it takes to make one (hashing its inputs) is done while they work.
 """
 
 from __future__ import annotations
@@ -125,44 +125,70 @@ class _Keeper:
 
 def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
     """Until nothing is left of the source, and all of it has come back."""
-    ready, again = deque[Job](), deque[Job]()  # to be handed out; and after all others, once more
-    failures, in_flight, exhausted = Counter[str](), 0, False
-    started: float | None = None
+    queue = _Queue()
+    exhausted, started = False, 0.0
     while True:
-        while (ready or (exhausted and again)) and crew.room():
+        while crew.room() and (job := queue.next(exhausted)) is not None:
             started = started or time.perf_counter()
             keeper.display.begun()
-            crew.hand_out((ready or again).popleft())
-            in_flight += 1
-        if not exhausted and len(ready) < crew.size:  # one more at hand
+            crew.hand_out(job)
+        if not exhausted and len(queue.ready) < crew.size:  # one more at hand
             try:
                 job = next(source)
             except StopIteration:
                 exhausted = True
                 continue
             if job is not None:
-                ready.append(job)
+                queue.ready.append(job)
             timeout: float | None = 0.0
-        elif in_flight or ready or again:
+        elif queue:
             timeout = None
         else:
             break
         for back in crew.returned(timeout):
-            in_flight -= 1
-            _sort(back, failures, ready, again, keeper)
-    if started is not None:
+            if back.outcome is not None:
+                queue.done(back)
+                keeper.take(back.job, back.outcome)
+            elif (why := queue.failed(back)) is not None:
+                keeper.fail(back.job, why)
+    if started:
         keeper.report.wall_seconds += (time.perf_counter() - started) * crew.size
 
 
-def _sort(back: Returned, failures: Counter[str], ready: deque[Job], again: deque[Job], keeper: _Keeper) -> None:
-    job = back.job
-    if back.outcome is not None:
-        keeper.take(job, back.outcome)
-    elif back.failure is None:
-        ready.appendleft(job)
-    else:
-        failures[job.key] += 1
-        if failures[job.key] > RETRIES or back.hopeless:
-            keeper.fail(job, back.failure)
-        else:
-            again.append(job)
+class _Queue:
+    """Jobs in the order of their turn; those that failed come once more after all others, suspects by themselves."""
+
+    def __init__(self) -> None:
+        self.ready, self.again = deque[Job](), deque[Job]()
+        self.failures, self.suspects = Counter[str](), set[str]()
+        self.in_flight: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.ready or self.again or self.in_flight)
+
+    def next(self, last: bool) -> Job | None:
+        """The job whose turn it is now; `last` says that no new ones will come."""
+        waiting = self.ready or (self.again if last else None)
+        if not waiting or self.in_flight & self.suspects or (self.in_flight and waiting[0].key in self.suspects):
+            return None
+        job = waiting.popleft()
+        self.in_flight.add(job.key)
+        return job
+
+    def done(self, back: Returned) -> None:
+        self.in_flight.remove(back.job.key)
+
+    def failed(self, back: Returned) -> str | None:
+        """Put a job that has no outcome where it belongs; or say why it is given up."""
+        job = back.job
+        self.in_flight.remove(job.key)
+        if back.failure is None:
+            self.ready.appendleft(job)
+            return None
+        self.failures[job.key] += 1
+        if self.failures[job.key] > RETRIES:
+            return back.failure
+        if back.suspect:
+            self.suspects.add(job.key)
+        self.again.append(job)
+        return None

@@ -27,7 +27,7 @@ class Returned:
     job: Job
     outcome: Outcome | None = None
     failure: str | None = None  # why there is no outcome, in a sentence
-    hopeless: bool = False  # was tried more than once already
+    suspect: bool = False  # it, or another job that was there, killed its worker: to be tried again by itself
 
 
 class Workers(ABC):

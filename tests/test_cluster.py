@@ -1,0 +1,217 @@
+"""A real Dask cluster on loopback: the work is done wherever workers are, and survives them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is missing: pip install 'gradcon[cluster]'")
+
+from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
+from gradcon import Options, estimate, synth
+from gradcon.cli import main
+from gradcon.errors import InputError
+from gradcon.jobs import Store, cluster, run
+from gradcon.jobs.cluster import Cluster
+from test_jobs import children, failing
+
+TESTS = str(Path(__file__).parent)
+
+
+class Started:
+    """A scheduler and workers, as a user starts them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        # A job that kills its worker is given up after the second one.
+        self.environment = {**os.environ, "PYTHONPATH": TESTS, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
+        until = time.monotonic() + 60
+        while not (self.file.exists() and self.file.read_text()):
+            assert time.monotonic() < until, (folder / "scheduler.log").read_text()
+            time.sleep(0.05)
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        return self._start("worker", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
+
+    def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", what, "--host", "127.0.0.1", "--scheduler-file", str(self.file)]
+        with open(self.folder / f"{what}.log", "ab") as log:
+            process = subprocess.Popen([*command, *options], stdout=log, stderr=log, env=self.environment)
+        self.processes.append(process)
+        return process
+
+    def stop(self) -> None:
+        """At once: a nanny that is just starting a worker would take its time."""
+        for process in reversed(self.processes):
+            workers = children(process.pid)
+            process.kill()
+            process.wait()
+            for pid in workers:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    started = Started(tmp_path_factory.mktemp("cluster"))
+    started.worker()
+    started.worker()
+    try:
+        wait_for_two(started)
+        yield started
+    finally:
+        started.stop()
+
+
+def wait_for_two(started: Started) -> None:
+    with Cluster(str(started.file)) as connected:
+        until = time.monotonic() + 60
+        while connected.threads() < 2:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def done(out: Path) -> int:
+    return len(list((out / "jobs").glob("*.json")))
+
+
+def wait_until_done(out: Path, count: int, process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 60
+    while done(out) < count:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
+def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_path: Path) -> None:
+    write_scenes(tmp_path / "in", 12)
+    out, here = tmp_path / "out", tmp_path / "here"
+    process = start_batch(tmp_path / "in", out, "--scheduler", str(two_workers.file))
+    wait_until_done(out, 2, process)
+    (worker,) = [pid for pid in children(two_workers.processes[1].pid) if b"spawn_main" in command_of(pid)]
+    os.kill(worker, signal.SIGKILL)
+    assert done(out) < 12
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert "12 of 12 scenes" in errors
+    assert start_batch(tmp_path / "in", here).wait(timeout=120) == 0
+    assert len(results(out)) == 12 * 8
+    assert results(out) == results(here)
+    assert not leftovers(out)
+    # What was done on the cluster is found done here: the key does not know where.
+    again = start_batch(tmp_path / "in", out, "--json")
+    told = json.loads(again.communicate(timeout=120)[0])
+    assert (told["computed"], told["reused"]) == (0, 12)
+
+
+def command_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_failures_are_told_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
+    bad = [failing("raise"), failing("refuse"), failing("die")]
+    with Cluster(str(two_workers.file)) as machine:
+        report = run(bad, Store(tmp_path / "jobs"), machine=machine)
+    assert report.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and where
+    assert report.failures == {
+        bad[1].key: "photo.png: is not an image.",
+        bad[2].key: "2 workers in a row died with it: killed, or out of memory.",
+    }
+
+
+def test_a_worker_with_another_gradcon_is_named(two_workers: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_for_two(two_workers)
+    monkeypatch.setattr("gradcon.jobs.workers.model_sha256", lambda: "another model")
+    with pytest.raises(InputError, match=r"^worker tcp://127\.0\.0\.1:\d+: runs a gradcon .* of other sources"):
+        Cluster(str(two_workers.file))
+
+
+def refusal(scenes: Path, out: Path, scheduler: object, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(["batch", str(scenes), "--out", str(out), *QUICK, "--scheduler", str(scheduler)]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1, errors
+    return errors.removeprefix("gradcon: ")
+
+
+def test_a_scheduler_that_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    write_scenes(tmp_path / "in", 1)
+    (tmp_path / "notes.txt").write_text("no scheduler file")
+    silent = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+    for address, said in (
+        ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: the scheduler cannot be reached (no scheduler answers there)"),
+        (f"127.0.0.1:{silent.getsockname()[1]}", "the scheduler cannot be reached (no scheduler answers there)"),
+        ("here", "scheduler: 'here' is neither an address such as tcp://127.0.0.1:8786 nor a file"),
+        (tmp_path / "notes.txt", "is not a file that dask scheduler --scheduler-file wrote"),
+    ):
+        assert said in refusal(tmp_path / "in", tmp_path / "out", address, capsys)
+    silent.close()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'gradcon[cluster]'" in refusal(tmp_path / "in", tmp_path / "out", "127.0.0.1:9", capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_workers_and_a_scheduler_that_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", 0.3)
+    write_scenes(tmp_path / "in", 12)
+    out, started = tmp_path / "out", Started(tmp_path)
+    try:
+        said = refusal(tmp_path / "in", out, started.file, capsys)
+        assert "the scheduler has no workers; start some: dask worker" in said
+        assert not out.exists()
+        started.worker()
+        process = start_batch(tmp_path / "in", out, "--scheduler", str(started.file))
+        wait_until_done(out, 2, process)
+        started.scheduler.kill()
+        _, errors = process.communicate(timeout=60)
+    finally:
+        started.stop()
+    assert process.returncode == 2, errors
+    assert "the connection to the scheduler is lost; what is finished is kept" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
+    assert 2 <= done(out) < 12
+    assert not leftovers(out)
+    assert start_batch(tmp_path / "in", out).wait(timeout=120) == 0
+
+
+def test_two_estimates_in_two_threads_are_those_of_one() -> None:
+    """As in a Dask worker of two threads, each with one thread of Numba's."""
+    import numba
+
+    scenes = [synth.render("planes", size=(48, 48), views=5, seed=seed) for seed in range(2)]
+    expected = [estimate(scene, Options(solves=3), engine="cpu").disparity for scene in scenes]
+    found: dict[int, list[np.ndarray]] = {0: [], 1: []}
+
+    def work(k: int) -> None:
+        numba.set_num_threads(1)
+        for _ in range(3):
+            found[k].append(estimate(scenes[k], Options(solves=3), engine="cpu").disparity)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(disparity, expected[k]) for k in range(2) for disparity in found[k])
+    assert [len(some) for some in found.values()] == [3, 3]
