@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,3 +180,22 @@ def test_bare_result_beside_a_full_one_of_another_size(browser: Browser, folders
         browser.js("gradcon.set({ map: arguments[0] })", name)
         browser.settle()
         assert "has no" in browser.text("#r0 figcaption")
+
+
+def test_numbers_that_make_no_sense_break_nothing(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
+    steps = [{"solve": 1, "step_mean": -1, "rmse": -5}, {"solve": 10**9, "step_mean": 1e308, "rmse": 1e308}]
+    flat = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    changes: list[dict[str, Any]] = [
+        {"history": steps, "views": None},
+        {"history": [{"solve": 1, "step_mean": 0, "rmse": 0}], "calibration__product": 1e308},
+        {"calibration__K": flat, "source__baselines": [[0, 0]] * 16},
+        {"calibration__offset": 1e308, "source__baselines": [[1e308, -1e308]] * 16},
+    ]
+    for k, fields in enumerate(changes):
+        folder = Path(shutil.copytree(folders[0], tmp_path / str(k)))
+        edit(folder, **fields)
+        browser.open(write_report([folder, folders[1]], tmp_path / "page.html").path)
+        for name in ("views", "error", "badpix", "confidence"):
+            browser.js("gradcon.set({ map: arguments[0], solve: 1, yaw: 1 })", name)
+            browser.settle()
+        assert browser.complaints() == [], fields

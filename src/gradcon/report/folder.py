@@ -28,6 +28,7 @@ Part = TypeVar("Part")
 
 MAX_SIDE = 800  # of a map in the page
 MAX_ROWS = 5000  # of the history
+MAX_SOLVE = 2**31
 TRUTH = "truth.pfm"
 
 
@@ -65,6 +66,7 @@ class ResultPage:
         return int(self.history[-1]["solve"]) if self.history else 0
 
 
+@np.errstate(all="ignore")  # of numbers that are absurd: what comes of them is not finite, and shown as unknown
 def read_folder(folder: Path) -> ResultPage:
     """Read a folder that `gradcon estimate` wrote; what is wrong with it, or with a field, is an InputError."""
     summary = maps.read_summary(folder)
@@ -137,20 +139,26 @@ def _history(fields: Fields) -> list[dict[str, Any]]:
     last = 0
     for row in fields.items("history"):
         number = row.get("solve") if isinstance(row, dict) else None
-        if not isinstance(number, int) or isinstance(number, bool) or number <= last:
+        if not isinstance(number, int) or isinstance(number, bool) or not last < number <= MAX_SOLVE:
             fields.refuse("history", "is not a list of solves in their order")
         last, scales = number, row.get("scales")
         rows.append(
             {
                 "solve": number,
-                "step": finite_number(row.get("step_mean")),
-                "rmse": finite_number(row.get("rmse")),
+                "step": _length(row.get("step_mean")),
+                "rmse": _length(row.get("rmse")),
                 "views": finite_number(row.get("views")),
                 "scales": [q for q in scales if isinstance(q, int)] if isinstance(scales, list) else [],
             }
         )
     stride = math.ceil(len(rows) / MAX_ROWS) if rows else 1
     return rows if stride == 1 else [*rows[:-1:stride], rows[-1]]
+
+
+def _length(value: Any) -> float | None:
+    """A number of pixels that a curve can show."""
+    number = finite_number(value)
+    return number if number is not None and 0 <= number < 1e9 else None
 
 
 def _calibration(fields: Fields) -> Calibration | None:

@@ -193,6 +193,7 @@ const TABLES = Object.fromEntries(Object.entries(data.colours).map(([name, hex])
 const GOOD = 0xff8a5a2a, BAD = 0xff4fc8ff; // as 0xaabbggrr: a deep blue, a light orange
 
 function valuesOf(result, map) { // of a map, or null where the result has none
+  if (map === "views") return null;
   if (map === "confidence") return result.confidence ?? null;
   const disparity = shownDisparity(result);
   if (map === "disparity") return disparity;

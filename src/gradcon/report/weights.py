@@ -122,4 +122,4 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
 
 def _need(condition: bool, name: str) -> None:
     if not condition:
-        raise InputError(f"its {name} does not fit the result beside it")
+        raise InputError(f"its array {name!r} does not fit the result beside it")
