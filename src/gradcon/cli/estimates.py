@@ -12,6 +12,7 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confide
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
 from gradcon.cli.openings import Told, Views, opens_scene
+from gradcon.cli.parameters import Alpha, Engine, Epsilon, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.depth import calibration_of
 from gradcon.errors import InputError
 from gradcon.messages import confidence_table, describe, metrics_table, warn
@@ -25,25 +26,23 @@ from gradcon.result import CONFIDENCE_PICTURE, SUMMARY
 def _estimate(
     scene: SceneArgument,
     out: Out,
-    method: Annotated[str, typer.Option(help="gcm, naive, progressive or coarse-to-fine.")] = "gcm",
-    without: Annotated[str | None, typer.Option(help="Leave a term of gcm out: gradient or scale.")] = None,
-    alpha: Annotated[float, typer.Option(help="Weight of the smoothness term.")] = Options.alpha,
-    epsilon: Annotated[float, typer.Option(help="Noise of the images, whose range is 0 to 1.")] = Options.epsilon,
-    scales: Annotated[int | None, typer.Option(help="Number of scales; by default the method's own.")] = None,
-    solves: Annotated[int, typer.Option(help="At most so many solves.")] = Options.solves,
+    method: Method = "gcm",
+    without: Without = None,
+    alpha: Alpha = Options.alpha,
+    epsilon: Epsilon = Options.epsilon,
+    scales: Scales = None,
+    solves: Solves = Options.solves,
     views: Views = "all",
-    engine: Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")] = "auto",
+    engine: Engine = "auto",
     flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
     depth: Annotated[
         bool, typer.Option("--depth", help="Insist on depth: refuse a scene without calibration.")
     ] = False,
-    points: Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")] = False,
+    points: Points = False,
     normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
-    keep_weights: Annotated[
-        bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")
-    ] = False,
+    keep_weights: KeepWeights = False,
     keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
     json: Json = False,
     *,
