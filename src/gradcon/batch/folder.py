@@ -22,6 +22,7 @@ from gradcon.result import VIDEO_LIST
 
 LIST, FORMAT = "batch.json", "gradcon-batch-1"
 JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"
+REPORT = "report.html"  # in a scene's folder
 
 
 class BatchFolder:
@@ -90,7 +91,7 @@ class BatchFolder:
             for job in kept:
                 if job["key"] != keys[folder]:
                     (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)
-                    for name in job["files"].keys() - files:
+                    for name in {*job["files"], f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
                         (self.path / name).unlink(missing_ok=True)
 
     def _list(self) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gradcon.batch.folder import INDEX, TABLE, BatchFolder
+from gradcon.batch.folder import INDEX, REPORT, TABLE, BatchFolder
 from gradcon.batch.thumbnail import FILE as THUMBNAIL
 from gradcon.errors import InputError
 from gradcon.io.files import write_files
@@ -18,7 +18,6 @@ COLUMNS = (
     "folder", "name", "status", "width", "height", "views", "solves", "seconds", "engine", "rmse", "badpix",
     "stopped", "warnings", "error", "source",
 )  # fmt: skip
-REPORT = "report.html"
 _BEGINS_FORMULA = ("=", "+", "-", "@")
 
 

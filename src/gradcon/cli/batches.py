@@ -31,7 +31,7 @@ SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
 @app.command("batch")
 @opens_scene
 def _batch(
-    scenes: Annotated[list[Path], typer.Argument(metavar="SCENE...", help="Scenes, or folders of scenes.")],
+    scenes: Annotated[list[Path], typer.Argument(metavar="SCENE", help="Scenes, or folders of scenes.")],
     out: Out,
     method: Method = "gcm",
     without: Without = None,
