@@ -566,9 +566,12 @@ const FRAGMENT = "precision mediump float; varying vec3 tint; void main() { gl_F
 function pointsOf(result) {
   const { columns, rows, keep, disparity, views } = result, kept = [];
   for (let i = 0; i < columns * rows; i++) if (keep[i >> 3] >> (i & 7) & 1) kept.push(i);
-  const rank = new Float32Array(columns * rows), of = kept.length;
-  for (const i of kept) rank[i] = (0.7548776662 * (i % columns) + 0.569840291 * Math.floor(i / columns)) % 1;
-  const share = data.points / of, chosen = kept.filter((i) => rank[i] < share).sort((a, b) => rank[a] - rank[b]).slice(0, data.points);
+  const of = kept.length, share = Math.min(data.points / of, 1), parts = Array.from({ length: 64 }, () => []);
+  for (const i of kept) {
+    const rank = (0.7548776662 * (i % columns) + 0.569840291 * Math.floor(i / columns)) % 1;
+    if (rank < share) parts[Math.floor(64 * rank / share)].push(i);
+  }
+  const chosen = parts.flat().slice(0, data.points);
   const count = chosen.length;
   const places = new Float32Array(3 * count), colours = new Uint8Array(3 * count);
   let picture = null;
@@ -605,7 +608,7 @@ function setUpCloud(result) {
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
   canvas.style.aspectRatio = `${columns} / ${rows}`;
-  const gl = canvas.getContext("webgl", { antialias: false });
+  const gl = canvas.getContext("webgl", { alpha: false, antialias: false });
   if (!gl || !count) {
     canvas.remove();
     about.textContent = count ? "This browser has no WebGL, so the points cannot be drawn; gradcon estimate --points writes them as points.ply." : "No pixel of this result has a depth.";
@@ -660,11 +663,11 @@ function setUpCloud(result) {
     const distance = centre[2] / state.zoom, lens = 2 * cloud.K[0][0] / (columns * step);
     gl.uniform4f(uniform.lens, lens, lens * columns / rows, distance, distance + 20 * reach);
     // While it turns, as many points as this machine can draw at 30 frames a second; all of them once it rests.
-    const time = performance.now(), lasted = time - before;
-    const moving = moves && lasted < 250;
-    if (moving) most = clamp(most * (lasted > 40 ? 0.8 : lasted < 25 ? 1.25 : 1), Math.min(count, 20000), count);
-    before = time;
-    const drawn = moving ? Math.floor(most) : count;
+    const start = performance.now(), drawn = moves ? Math.floor(most) : count;
+    if (moves) requestAnimationFrame(() => {
+      const lasted = performance.now() - start;
+      most = clamp(most * (lasted > 40 ? 0.7 : lasted < 25 ? 1.25 : 1), Math.min(count, 8000), count);
+    });
     if (drawn < count) rest(150);
     const size = 1.25 * state.zoom * canvas.width / columns * Math.sqrt(of / drawn);
     gl.uniform1f(uniform.size, size);
@@ -679,7 +682,7 @@ function setUpCloud(result) {
     }
     canvas.dataset.drawn = drawn;
   };
-  let most = count, before = 0, resting = 0;
+  let most = count, resting = 0;
   let from = null;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
