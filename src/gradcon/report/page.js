@@ -212,7 +212,8 @@ function paint(result) {
   if (state.map === "views" && views) {
     const k = viewOf(result), { width, height } = views;
     [canvas.width, canvas.height] = [width, height];
-    context.drawImage(views.sheet, (k % views.columns) * width, Math.floor(k / views.columns) * height, width, height, 0, 0, width, height);
+    const [left, top] = [(k % views.columns) * width, Math.floor(k / views.columns) * height];
+    context.drawImage(views.sheet, left, top, width, height, 0, 0, width, height);
     canvas.dataset.view = k;
     return say(`${k ? "view" : "reference"} ${views.names[k]}`);
   }
@@ -260,7 +261,8 @@ function insideOf({ columns, rows, step }) {
 
 function readout(result) {
   const { index, column, row, x, y } = pixel(result), { maps, calibration, views } = result;
-  const disparity = shownDisparity(result)[index], digits = shownDisparity(result) === result.disparity ? decimals(maps.disparity) : 2;
+  const shown = shownDisparity(result), final = shown === result.disparity, disparity = shown[index];
+  const digits = final ? decimals(maps.disparity) : 2;
   const rows = [["pixel", `${x}, ${y}${state.held ? " (held)" : ""}`], ["disparity", number(disparity, digits)]];
   if (calibration) {
     const q = disparity + calibration.offset, depth = calibration.product / q;
@@ -271,7 +273,7 @@ function readout(result) {
     rows.push(["truth", number(result.truth[index], decimals(maps.truth))]);
     rows.push(["error", number(disparity - result.truth[index], digits, true)]);
   }
-  if (shownDisparity(result) !== result.disparity) rows.push(["as it was", `before solve ${result.weights.solves[recordOf(result)]}`]);
+  if (!final) rows.push(["as it was", `before solve ${result.weights.solves[recordOf(result)]}`]);
   const list = $(".readout", result.figure);
   list.replaceChildren();
   for (const [name, value] of rows) {
@@ -282,7 +284,8 @@ function readout(result) {
   // In another view the same point is at (x, y) + B w.
   const baseline = state.map === "views" && views ? views.baselines[viewOf(result)] : [0, 0];
   const marker = $(".marker", result.figure), w = disparity === disparity ? disparity : 0;
-  const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns, top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
+  const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns;
+  const top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
   marker.hidden = left < 0 || left > 1 || top < 0 || top > 1;
   marker.style.left = `${100 * left}%`;
   marker.style.top = `${100 * top}%`;
@@ -350,11 +353,13 @@ function setUpPicture(result) {
   const picture = $(".picture", result.figure), canvas = $("canvas", picture), { columns, rows } = result;
   picture.style.aspectRatio = `${columns} / ${rows}`;
   result.figure.style.setProperty("--aspect", columns / rows);
-  const cameras = $(".cameras", result.figure), discs = result.views ? cameraMap(cameras, result.views.baselines, result.views.names) : [];
+  const cameras = $(".cameras", result.figure);
+  const discs = result.views ? cameraMap(cameras, result.views.baselines, result.views.names) : [];
 
   const point = (event) => {
     const box = canvas.getBoundingClientRect();
-    const x = clamp((event.clientX - box.left) / box.width, 0, 0.99999), y = clamp((event.clientY - box.top) / box.height, 0, 0.99999);
+    const x = clamp((event.clientX - box.left) / box.width, 0, 0.99999);
+    const y = clamp((event.clientY - box.top) / box.height, 0, 0.99999);
     if (state.map === "views") set({ camera: [2 * x - 1, 2 * y - 1] });
     else if (!state.held || event.type === "click") set({ x, y });
   };
@@ -369,7 +374,8 @@ function setUpPicture(result) {
     event.preventDefault();
     if (state.map === "views" && result.views) return moveCamera(result, way);
     const stride = event.shiftKey ? 10 : 1, { column, row } = pixel(result);
-    set({ x: (clamp(column + stride * way[0], 0, columns - 1) + 0.5) / columns, y: (clamp(row + stride * way[1], 0, rows - 1) + 0.5) / rows });
+    const to = (from, by, most) => (clamp(from + stride * by, 0, most - 1) + 0.5) / most;
+    set({ x: to(column, way[0], columns), y: to(row, way[1], rows) });
   });
   panels.push({ on: ["map", "threshold", "solve", "camera"], draw: (now) => {
     if (now.size === 1 && now.has("camera") && state.map !== "views") return;
@@ -398,7 +404,8 @@ const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 2", "14 4"];
 function drawConvergence() {
   const holder = $("#convergence .charts"), width = Math.max(holder.clientWidth, 200);
   holder.replaceChildren();
-  for (const [name, label, log] of [["step", "mean step of a solve (pixels, log)", true], ["rmse", "RMSE after a solve (pixels)", false]]) {
+  const curves = [["step", "mean step of a solve (pixels, log)", true], ["rmse", "RMSE after a solve (pixels)", false]];
+  for (const [name, label, log] of curves) {
     const lines = results.map((result) => result.history.filter((row) => row[name] !== null && (!log || row[name] > 0)));
     if (lines.some((line) => line.length)) chart(holder, width, name, label, log, lines);
   }
@@ -414,14 +421,18 @@ function chart(holder, width, name, label, log, lines) {
   if (high - low < 1e-9) high = low + 1;
   const x = (solve) => left + (width - left - right) * (lastSolve > 1 ? (solve - 1) / (lastSolve - 1) : 0.5);
   const y = (value) => top + (height - top - bottom) * (1 - (scale(value) - low) / (high - low));
-  const ends = lines.map((line, k) => (line.length ? `${title(results[k])}${short(line[0][name])} to ${short(line.at(-1)[name])}` : "")).filter(Boolean);
-  const svg = make("svg", { width, height, class: "chart", role: "img", "aria-label": `${label} over ${lastSolve} solves: ${ends.join("; ")}` }, holder);
+  const ends = (line, k) => (line.length ? `${title(results[k])}${short(line[0][name])} to ${short(line.at(-1)[name])}` : "");
+  const inWords = `${label} over ${lastSolve} solves: ${lines.map(ends).filter(Boolean).join("; ")}`;
+  const svg = make("svg", { width, height, class: "chart", role: "img", "aria-label": inWords }, holder);
   make("text", { x: 0, y: 13, class: "heading" }, svg, label);
   for (const value of ticks(low, high, log)) {
     make("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }, svg);
     make("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, svg, short(value));
   }
-  for (const solve of new Set([1, Math.round((1 + lastSolve) / 2), lastSolve])) make("text", { x: x(solve), y: height - 6, "text-anchor": solve === lastSolve && lastSolve > 1 ? "end" : "middle" }, svg, solve);
+  for (const solve of new Set([1, Math.round((1 + lastSolve) / 2), lastSolve])) {
+    const anchor = solve === lastSolve && lastSolve > 1 ? "end" : "middle";
+    make("text", { x: x(solve), y: height - 6, "text-anchor": anchor }, svg, solve);
+  }
   lines.forEach((line, k) => make("polyline", {
     points: line.map((row) => `${x(row.solve).toFixed(1)},${y(row[name]).toFixed(1)}`).join(" "),
     class: `line line-${k % 6}`, "stroke-dasharray": DASHES[k % 6],
@@ -442,7 +453,8 @@ function ticks(low, high, log) {
     if (count >= 2) return Array.from({ length: count }, (_, k) => 10 ** (first + k));
     return [10 ** low, 10 ** high];
   }
-  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough)), step = power * ([1, 2, 5].find((f) => f * power >= rough) ?? 10);
+  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, k) => k * step);
 }
 
@@ -476,18 +488,19 @@ function drawSolve() {
 function setUpTrust(result) {
   const holder = $(`.trust[data-key=${result.key}]`), { weights, targets, baselines } = result;
   if (!weights || !targets.length) {
-    return void make("p", { class: "none" }, holder, "Not recorded: gradcon estimate SCENE --out DIR --keep-weights records which views and scales each pixel trusted, solve by solve.");
+    const how = "Not recorded: gradcon estimate SCENE --out DIR --keep-weights records which views and scales ";
+    return void make("p", { class: "none" }, holder, how + "each pixel trusted, solve by solve.");
   }
-  const finest = Math.min(...weights.scales), order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]);
-  const nameOf = (q) => (weights.scales[q] === finest ? "finest scale" : `scale ${weights.scales[q]}`), widest = spacing(baselines) / 2;
+  const order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]); // the finest first
+  const nameOf = (q) => (q === order[0] ? "finest scale" : `scale ${weights.scales[q]}`), widest = spacing(baselines) / 2;
   const reach = baselines.map(([x, y]) => Math.hypot(x, y)), far = reach.map((length) => length > Math.max(...reach) / 2 + 1e-9);
   const text = make("p", { class: "sentence" }, holder), scaleMaps = make("div", { class: "scales" }, holder);
   const maps = order.map((q) => {
     const box = make("figure", {}, scaleMaps), svg = make("svg", { class: "cameras shown", role: "img" }, box);
     return { q, svg, discs: cameraMap(svg, baselines, targets), caption: make("figcaption", {}, box) };
   });
-  const overScales = stack(holder, "share of each scale, over the recorded solves", order.map(nameOf), weights.solves);
-  const overReach = stack(holder, "near views and far views (beyond half of the longest baseline)", ["near views", "far views"], weights.solves);
+  const overScales = stack(holder, weights.solves, order.map(nameOf), "share of each scale");
+  const overReach = stack(holder, weights.solves, ["near views", "far views"], "far is beyond half of the longest baseline");
 
   const render = () => {
     const k = recordOf(result), shares = trustAt(result, k), whole = sum(shares.flat()) || 1;
@@ -517,20 +530,22 @@ function setUpTrust(result) {
 }
 
 // Stacked bars, one a recorded solve; returns the function that gives them their heights.
-function stack(holder, label, names, solves) {
+function stack(holder, solves, names, label) {
   const box = make("figure", { class: "stack" }, holder);
-  const caption = make("figcaption", {}, box), svg = make("svg", { viewBox: `0 0 ${solves.length * 10} 34`, preserveAspectRatio: "none", role: "img" }, box);
+  const caption = make("figcaption", {}, box), viewBox = `0 0 ${solves.length * 10} 34`;
+  const svg = make("svg", { viewBox, preserveAspectRatio: "none", role: "img" }, box);
   names.forEach((name, n) => {
     make("i", { class: `swatch share-${Math.min(n, 5)}` }, caption);
     caption.append(`${name} `);
   });
   const bars = solves.map((solve, k) => {
-    const group = make("g", {}, svg), parts = names.map((_, n) => make("rect", { x: 10 * k + 0.6, width: 8.8, class: `share-${Math.min(n, 5)}` }, group));
+    const group = make("g", {}, svg), bar = { x: 10 * k + 0.6, width: 8.8 };
+    const parts = names.map((_, n) => make("rect", { ...bar, class: `share-${Math.min(n, 5)}` }, group));
     make("title", {}, group, `solve ${solve}`);
     group.addEventListener("click", () => set({ solve }));
     return { group, parts };
   });
-  make("p", { class: "axis" }, box, solves.length > 1 ? `solves ${solves[0]} to ${solves.at(-1)}, as recorded` : `solve ${solves[0]}`);
+  make("p", { class: "axis" }, box, `recorded solves ${solves[0]} to ${solves.at(-1)}; ${label}`);
   return (shares, chosen) => {
     shares.forEach((parts, k) => {
       const whole = sum(parts) || 1;
@@ -544,7 +559,8 @@ function stack(holder, label, names, solves) {
       bars[k].group.classList.toggle("on", k === chosen);
     });
     const whole = sum(shares[chosen]) || 1;
-    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${names.map((name, n) => `${name} ${rounded(shares[chosen][n] / whole)}`).join(", ")}`);
+    const inWords = names.map((name, n) => `${name} ${rounded(shares[chosen][n] / whole)}`).join(", ");
+    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${inWords}`);
   };
 }
 
@@ -604,14 +620,17 @@ function setUpCloud(result) {
   const figure = $(`.cloud[data-key=${result.key}]`), canvas = $("canvas", figure), about = $(".about", figure);
   const { count, of, places, colours } = pointsOf(result), { calibration, cloud, columns, rows, step } = result;
   const scale = calibration ? (cloud.unit ? `in ${cloud.unit}` : "up to scale") : "not to scale: the cameras are not calibrated";
-  const text = `${count.toLocaleString("en")} points${of > count ? ` of ${of.toLocaleString("en")}` : ""}, ${scale}; the surest pixels, gaps between surfaces left out${result.views ? "" : "; coloured by disparity"}`;
+  const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
+  const tint = result.views ? "" : "; coloured by disparity";
+  const text = `${number} points, ${scale}; the surest pixels, gaps between surfaces left out${tint}`;
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
   canvas.style.aspectRatio = `${columns} / ${rows}`;
   const gl = canvas.getContext("webgl", { alpha: false, antialias: false });
   if (!gl || !count) {
     canvas.remove();
-    about.textContent = count ? "This browser has no WebGL, so the points cannot be drawn; gradcon estimate --points writes them as points.ply." : "No pixel of this result has a depth.";
+    const noWebGL = "This browser has no WebGL to draw the points; gradcon estimate --points writes them as points.ply.";
+    about.textContent = count ? noWebGL : "No pixel of this result has a depth.";
     return;
   }
   const program = gl.createProgram();
@@ -700,7 +719,8 @@ function setUpCloud(result) {
     set({ zoom: clamp(state.zoom * Math.exp(-event.deltaY / 500), 0.2, 8) });
   }, { passive: false });
   canvas.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", "+": "nearer", "=": "nearer", "-": "farther", 0: "reset" }[event.key];
+    const arrows = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+    const way = { ...arrows, "+": "nearer", "=": "nearer", "-": "farther", 0: "reset" }[event.key];
     if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     turn(way);
