@@ -13,7 +13,7 @@ from gradcon.cli.app import app
 
 @app.command("report")
 def _report(
-    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Folders that `gradcon estimate` wrote.")],
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT", help="Folders that `gradcon estimate` wrote.")],
     out: Annotated[Path, typer.Option(help="The page to write; replaced where it exists.")] = Path("report.html"),
 ) -> int:
     """Write a page that shows one result, or several side by side.
