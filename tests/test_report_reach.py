@@ -50,6 +50,15 @@ def browser(running: Browser) -> Iterator[Browser]:
     assert running.complaints() == []
 
 
+def test_many_results(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
+    copies = [shutil.copytree(folders[1], tmp_path / f"copy{k}") for k in range(14)]
+    browser.open(write_report(copies, tmp_path / "page.html").path)
+    abouts = browser.js("return [...document.querySelectorAll('.cloud .about')].map(about => about.textContent)")
+    assert len(abouts) == 14
+    assert all(" points, " in text for text in abouts[:12])
+    assert all("first 12 results" in text for text in abouts[12:])
+
+
 def test_phone(browser: Browser, two: Path) -> None:
     browser.open(two, width=360, height=740)
     for name in ("views", "disparity", "error", "badpix", "confidence"):

@@ -566,6 +566,8 @@ function stack(holder, solves, names, label) {
 
 // ---- Points in space -----------------------------------------------------------------------------------------------
 
+const MOST_CLOUDS = 12; // a browser gives up the oldest of more than 16
+
 const VERTEX = `
   attribute vec3 place; attribute vec3 colour; varying vec3 tint;
   uniform mat3 turn; uniform vec3 centre; uniform vec4 lens; uniform float size;
@@ -626,11 +628,13 @@ function setUpCloud(result) {
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
   canvas.style.aspectRatio = `${columns} / ${rows}`;
-  const gl = canvas.getContext("webgl", { alpha: false, antialias: false });
-  if (!gl || !count) {
+  const drawn = results.indexOf(result) < MOST_CLOUDS;
+  const gl = drawn && count ? canvas.getContext("webgl", { alpha: false, antialias: false }) : null;
+  if (!gl) {
     canvas.remove();
     const noWebGL = "This browser has no WebGL to draw the points; gradcon estimate --points writes them as points.ply.";
-    about.textContent = count ? noWebGL : "No pixel of this result has a depth.";
+    const tooMany = `A page draws the points of its first ${MOST_CLOUDS} results; make one of fewer.`;
+    about.textContent = !count ? "No pixel of this result has a depth." : drawn ? noWebGL : tooMany;
     return;
   }
   const program = gl.createProgram();
