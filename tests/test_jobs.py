@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcon.errors import InputError
+from gradcon.errors import DeviceError, InputError
 from gradcon.jobs import Job, Outcome, Store, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.processes import cores
@@ -124,6 +124,24 @@ def test_who_waits_behind_a_killer_is_innocent(tmp_path: Path) -> None:
     jobs = squares(tmp_path / "marks", 1)
     report = run([killers[0], jobs[0], *killers[1:]], Store(tmp_path / "jobs"), workers=1)
     assert report.failures == {}
+    assert report.computed == 4
+
+
+gpu_is_lost = False
+
+
+def use_gpu(number: int, fails: bool) -> Outcome:
+    global gpu_is_lost  # noqa: PLW0603
+    gpu_is_lost = gpu_is_lost or fails
+    if gpu_is_lost:
+        raise DeviceError("cuda: the GPU failed.")
+    return Outcome({})
+
+
+def test_a_process_that_lost_its_gpu_is_replaced(tmp_path: Path) -> None:
+    jobs = [Job(use_gpu, {"number": number, "fails": number == 1}, "none", "job") for number in range(5)]
+    report = run(jobs, Store(tmp_path / "jobs"), workers=1)
+    assert report.failures == {jobs[1].key: "cuda: the GPU failed."}
     assert report.computed == 4
 
 

@@ -48,9 +48,8 @@ class BatchFolder:
                     f"{_said(told.get(name))}); give the same, or choose another folder."
                 )
 
-    def name_scenes(self, paths: Sequence[Path]) -> list[Entry]:
-        """A folder for each scene, noted in batch.json; within `store.locked()`."""
-        self.refuse_other()
+    def refuse_foreign_results(self, paths: Sequence[Path]) -> list[Entry]:
+        """A folder for each scene; an error, and nothing touched, if something else is there."""
         taken = self.scenes()
         entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST))
         for entry in entries:
@@ -59,6 +58,12 @@ class BatchFolder:
                 raise InputError(
                     f"{place}: is there already, and is not of this batch; move it away, or choose another folder."
                 )
+        return entries
+
+    def note_scenes(self, paths: Sequence[Path]) -> list[Entry]:
+        """A folder for each scene, noted in batch.json; within `store.locked()`."""
+        self.refuse_other()
+        entries, taken = self.refuse_foreign_results(paths), self.scenes()
         scenes = taken | {entry.folder: str(entry.path) for entry in entries}
         if scenes != taken:
             content = {"format": FORMAT, "parameters": self.parameters, "scenes": scenes}

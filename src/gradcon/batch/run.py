@@ -85,8 +85,9 @@ def run_batch(
     folder = BatchFolder(out, parameters)
     folder.refuse_other()
     paths = find_scenes([Path(path) for path in scenes], told, out)
+    folder.refuse_foreign_results(paths)
     with machine_for(workers, scheduler) as machine, folder.store.locked():
-        entries = folder.name_scenes(paths)
+        entries = folder.note_scenes(paths)
         jobs: dict[str, Job] = {}
         display = Progress("batch", "scenes", speed=True) if progress else None
         source = _noted(scene_jobs(entries, parameters, out), entries, jobs)

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import re
+import sys
 import time
 from contextlib import suppress
 from functools import partial
@@ -19,7 +20,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
-from gradcon.errors import InputError
+from gradcon.errors import DeviceError, InputError
 from gradcon.io.files import read_text
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
@@ -231,4 +232,10 @@ def _do(job: Job, asked_by: Gradcon) -> Outcome:
     config: Any = numba.config  # made of the environment when it is imported
     given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
     numba.set_num_threads(max(1, given // worker.state.nthreads))  # of this thread alone
-    return do(job, asked_by, f"worker {worker.address}")
+    try:
+        return do(job, asked_by, f"worker {worker.address}")
+    except DeviceError as error:
+        # The GPU will fail for all others too until the process is a new one: Dask's nanny starts it, and the
+        # scheduler gives the job to another worker.
+        print(f"gradcon: {error}", file=sys.stderr, flush=True)
+        os._exit(1)

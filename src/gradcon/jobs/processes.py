@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from gradcon.errors import DeviceError
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, Returned, WarmUp, Workers, do, failed
 
@@ -88,6 +89,8 @@ class Processes(Workers):
                 self._bury(process)
             else:
                 self._buried.append(_returned(process.jobs.pop(future), future))
+                if isinstance(future.exception(), DeviceError):  # with this process, it will fail for all others too
+                    self._bury(process, blame=False)
         found, self._buried = found + self._buried, []
         return found
 
@@ -112,12 +115,12 @@ class Processes(Workers):
         future.add_done_callback(lambda ended: self._ended.put((process, ended)))
         return future
 
-    def _bury(self, process: _Process) -> None:
+    def _bury(self, process: _Process, blame: bool = True) -> None:
         """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame."""
-        process.pool.shutdown(wait=False)
-        blamed = False
+        process.pool.shutdown(wait=False, cancel_futures=True)
+        blamed = not blame
         for future, job in process.jobs.items():
-            if future.done() and not isinstance(future.exception(), BrokenProcessPool):
+            if future.done() and not future.cancelled() and not isinstance(future.exception(), BrokenProcessPool):
                 self._buried.append(_returned(job, future))
             elif blamed:
                 self._buried.append(Returned(job))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import gradcon
-from gradcon.errors import InputError
+from gradcon.errors import DeviceError, InputError
 from gradcon.io.results import versions
 from gradcon.jobs.job import Job, Outcome, model_sha256
 
@@ -111,8 +111,10 @@ def failed(job: Job, error: BaseException) -> Returned:
 
 
 def _sentence(error: BaseException) -> str:
-    if isinstance(error, InputError):
+    if isinstance(error, InputError | DeviceError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it; use fewer workers, or fewer views."
     where = traceback.extract_tb(error.__traceback__)
     cause = error.__cause__  # the worker's own traceback, as text
     place = f" ({where[-1].filename}:{where[-1].lineno})" if where and cause is None else ""
