@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,6 +126,50 @@ def test_who_waits_behind_a_killer_is_innocent(tmp_path: Path) -> None:
     report = run([killers[0], jobs[0], *killers[1:]], Store(tmp_path / "jobs"), workers=1)
     assert report.failures == {}
     assert report.computed == 4
+
+
+def die_while_sending(mark: str) -> Outcome:
+    """The first time, with half of the outcome sent."""
+    from multiprocessing.connection import Connection
+
+    def send_half(connection: Any, content: bytes) -> None:
+        os.write(connection.fileno(), content[: len(content) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if not Path(mark).exists():
+        Path(mark).touch()
+        Connection._send = send_half  # type: ignore[attr-defined]
+    return Outcome({}, {"row": np.arange(9)})
+
+
+SENDING = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import test_jobs
+from gradcon.jobs import Job, Store, run
+folder = Path(sys.argv[2])
+job = Job(test_jobs.die_while_sending, {"mark": str(folder / "mark")}, "none", "killer")
+print(run([job, *test_jobs.squares(folder / "marks", 2)], Store(folder / "jobs"), workers=1).computed)
+"""
+
+
+def test_half_an_outcome_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    """In a process of its own, which would wait for ever."""
+    command = [sys.executable, "-c", SENDING, str(Path(__file__).parent), str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert found.stdout == "3\n", found.stderr
+    assert (tmp_path / "mark").exists()
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_dies_before_its_first_job_costs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradcon.jobs.runner.RETRIES", 0)
+    report = run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2, warm_up=die)
+    assert (report.computed, report.failures) == (6, {})
 
 
 gpu_is_lost = False

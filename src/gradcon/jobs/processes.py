@@ -61,12 +61,12 @@ class Processes(Workers):
         return any(len(process.jobs) < AHEAD for process in self._open())
 
     def hand_out(self, job: Job) -> None:
-        if self._warm_up is not None:
-            self._warming = self._submit(self._crew[0], self._warm_up)
-            self._warm_up = None
         while True:
             process = min(self._open(), key=lambda one: len(one.jobs))
             try:
+                if self._warm_up is not None:
+                    self._warming = self._submit(process, self._warm_up)
+                    self._warm_up = None
                 self._submit(process, do, job, self._asked_by, job=job)
                 return
             except BrokenProcessPool:  # it died with nothing to do, or this is known before its last job came back
@@ -79,11 +79,11 @@ class Processes(Workers):
         except Empty:
             return found
         if future is self._warming:
-            self._warming = None  # the others may start
-            if not isinstance(future.exception(), BrokenProcessPool):
-                future.result()
-            elif process in self._crew:
+            if isinstance(future.exception(), BrokenProcessPool):
                 self._bury(process)
+            else:
+                future.result()
+                self._warming = None  # the others may start
         elif future in process.jobs:  # or its process was buried, and this with it
             if isinstance(future.exception(), BrokenProcessPool):
                 self._bury(process)
@@ -109,7 +109,7 @@ class Processes(Workers):
 
     def _submit(self, process: _Process, function: Any, *arguments: Any, job: Job | None = None) -> Future[Any]:
         with _interrupts_held():
-            future = process.pool.submit(function, *arguments)
+            future = process.submit(function, *arguments)
             if job is not None:
                 process.jobs[future] = job
         future.add_done_callback(lambda ended: self._ended.put((process, ended)))
@@ -118,7 +118,8 @@ class Processes(Workers):
     def _bury(self, process: _Process, blame: bool = True) -> None:
         """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame."""
         process.pool.shutdown(wait=False, cancel_futures=True)
-        blamed = not blame
+        warming = self._warming is not None and process is self._crew[0]  # then no job had begun
+        blamed = warming or not blame
         for future, job in process.jobs.items():
             if future.done() and not future.cancelled() and not isinstance(future.exception(), BrokenProcessPool):
                 self._buried.append(_returned(job, future))
@@ -128,7 +129,7 @@ class Processes(Workers):
                 self._buried.append(Returned(job, failure=DIED))
                 blamed = True
         process.jobs.clear()
-        if self._warming is not None and process is self._crew[0]:
+        if warming:
             self._warming = None
         self._crew[self._crew.index(process)] = _Process(self._threads)
 
@@ -140,6 +141,18 @@ class _Process:
         context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
         self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads,))
         self.jobs: dict[Future[Outcome], Job] = {}
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        """As the pool does it, but a process that dies at a bad moment is noticed too."""
+        pool: Any = self.pool
+        future: Future[Any] = pool.submit(function, *arguments)
+        # One that dies while it sends leaves a part of a result, for the rest of which the pool waits while anybody
+        # could send it: by now the process has its own end of the pipe, and this one's is needed no more.
+        pool._result_queue._writer.close()
+        # The pool tells all that wait when it breaks, and does not see who comes at that moment.
+        if pool._broken:
+            raise BrokenProcessPool
+        return future
 
 
 def _returned(job: Job, future: Future[Outcome]) -> Returned:
