@@ -21,6 +21,7 @@ from PIL import Image
 from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
 from gradcon import Options, estimate, open_scene, synth
 from gradcon.cli import main
+from gradcon.jobs.job import sha256_of
 
 
 def batch(*arguments: object) -> int:
@@ -161,6 +162,34 @@ def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.
     assert batch(paths[1], "--out", out) == 0
     assert f"computed again: {damaged}" in capsys.readouterr().err
     assert results(out)["scene01/disparity.pfm"] == content["scene01/disparity.pfm"]
+
+
+def test_nothing_is_removed_that_is_not_of_the_scene(tmp_path: Path) -> None:
+    """Whatever the file of an earlier job says."""
+    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert batch(scene, "--out", out) == 0
+    (path,) = (out / "jobs").glob("*.json")
+    kept = json.loads(path.read_text())
+    del kept["sha256"]
+    kept["files"] |= {"../thesis.tex": "", "scene00/../../thesis.tex": "", "scene00/old.pfm": ""}
+    (out / "jobs" / "earlier.json").write_text(json.dumps(kept | {"sha256": sha256_of(kept)}))
+    (out / "scene00" / "old.pfm").write_text("of an earlier input")
+    assert batch(scene, "--out", out) == 0
+    assert not (out / "jobs" / "earlier.json").exists()
+    assert not (out / "scene00" / "old.pfm").exists()
+    assert (out / "scene00" / "disparity.pfm").exists()
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+def test_a_job_file_that_was_changed_says_nothing(tmp_path: Path) -> None:
+    paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
+    assert batch(*paths, "--out", out) == 0
+    for path in (out / "jobs").glob("*.json"):
+        if '"folder": "scene01"' in path.read_text():
+            path.write_text(path.read_text().replace('"engine": "reference"', '"engine": 7'))
+    assert batch(paths[0], "--out", out) == 0
+    assert list(rows(out)) == ["scene00"]
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gradcon.batch.scenes import Entry, name_folders
@@ -81,9 +81,9 @@ class BatchFolder:
         files = [path for path in files_in(self.store.folder) if path.suffix == ".json"]
         for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
             try:
-                kept = json.loads(read_bytes(path))
+                kept = self.store.read(path)
                 found.setdefault(kept["record"]["folder"], []).append({**kept, "key": path.stem})
-            except (InputError, ValueError, LookupError, TypeError):
+            except (InputError, LookupError, TypeError):
                 continue  # damaged: the scene's job will not find it either
         return found
 
@@ -96,7 +96,8 @@ class BatchFolder:
             for job in kept:
                 if job["key"] != keys[folder]:
                     (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)
-                    for name in {*job["files"], f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
+                    own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
+                    for name in {*own, f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
                         (self.path / name).unlink(missing_ok=True)
 
     def _list(self) -> dict[str, Any] | None:

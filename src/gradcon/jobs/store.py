@@ -71,16 +71,28 @@ class Store:
         try:
             if not path.exists():
                 return None
-            kept = json.loads(read_bytes(path))
-            if kept.pop("sha256") != sha256_of(kept) or kept["job"] != _plain(job.identity):
+            kept = self.read(path)
+            if kept["job"] != _plain(job.identity):
                 raise InputError(f"{path}: does not hold what was written into it.")
             for name, sha256 in kept.get("files", {}).items():
                 self._checked(self.root / name, sha256)
             return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
-            why = str(error) if isinstance(error, InputError) else f"{path}: is not a finished job's file."
+            why = str(error) if isinstance(error, InputError) else _strange(path)
             self.damaged.append(why)
             return None
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """What a finished job's file holds; an InputError where it is damaged."""
+        content = read_bytes(path)
+        try:
+            kept: dict[str, Any] = json.loads(content)
+            whole = kept.pop("sha256") == sha256_of(kept)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise InputError(_strange(path)) from None
+        if not whole:
+            raise InputError(f"{path}: does not hold what was written into it.")
+        return kept
 
     def save(self, job: Job, outcome: Outcome) -> None:
         """Keep an outcome."""
@@ -121,6 +133,10 @@ class Store:
         if hashlib.sha256(content).hexdigest() != sha256:
             raise InputError(f"{path}: does not hold what was written into it.")
         return content
+
+
+def _strange(path: Path) -> str:
+    return f"{path}: is not a finished job's file."
 
 
 def _folders_in(folder: Path) -> list[Path]:
