@@ -43,6 +43,13 @@ def test_names_say_what_tells_scenes_apart(tmp_path: Path) -> None:
     assert name_folders([tmp_path / "lf"], gone, RESERVED)[0].folder == "lf"  # the data was moved
 
 
+def test_long_names_fit_a_file_system(tmp_path: Path) -> None:
+    places = [tmp_path / top / ("\U0001f600\u5149" * 30) / "x" for top in ("\u5834" * 80, "\u5149" * 80)]
+    for entry in name_folders([Path("/", "a" * 130 + ".b", "c" * 59), *places], {}, ("x", RESERVED[0])):
+        (tmp_path / entry.folder).mkdir()
+        assert not entry.folder.startswith(".")
+
+
 def test_a_folder_of_scenes_stands_for_them(tmp_path: Path) -> None:
     for name in ("b", "a"):
         synth.write("planes", tmp_path / "set" / name, (24, 24), views=3)

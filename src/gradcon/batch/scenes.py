@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from gradcon.io.listing import files_in
 from gradcon.io.pattern import compile_pattern
 from gradcon.io.rig import RIG
 
-LONGEST_NAME = 100
+LONGEST_NAME = 60  # letters, of up to four bytes: file systems take 255 bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -64,17 +65,17 @@ def name_folders(paths: Sequence[Path], taken: Mapping[str, str], reserved: Iter
 
     A scene that has one (`taken`, by folder) keeps it; that of a scene which is gone is free.
     """
-    owned = {path: folder for folder, path in taken.items()}
+    owned, given = {path: folder for folder, path in taken.items()}, set(map(str, paths))
     used = {name.casefold() for name in reserved}  # some file systems do not tell cases apart
-    used |= {folder.casefold() for folder, path in taken.items() if Path(path) in paths or Path(path).exists()}
+    used |= {folder.casefold() for folder, path in taken.items() if path in given or Path(path).exists()}
     new = [path for path in paths if str(path) not in owned]
-    own_names = [_name(path, 1).casefold() for path in new]
+    own_names = Counter(_name(path, 1).casefold() for path in new)
     entries = []
     for path in paths:
         if str(path) in owned:
             entries.append(Entry(path, owned[str(path)]))
             continue
-        depth = 2 if own_names.count(_name(path, 1).casefold()) > 1 else 1
+        depth = 2 if own_names[_name(path, 1).casefold()] > 1 else 1
         while (name := _name(path, depth)).casefold() in used and depth < len(path.parts):
             depth += 1
         number = 2
@@ -90,4 +91,4 @@ def _name(path: Path, depth: int) -> str:
     own = path.parent if path.name == RIG else path
     parts = [*own.parts[:-1], own.stem if path.is_file() and own is path else own.name]
     name = _UNSAFE.sub("_", "-".join(part for part in parts[-depth:] if part != path.anchor)).strip(".")
-    return name[-LONGEST_NAME:] or "scene"
+    return name[-LONGEST_NAME:].lstrip(".") or "scene"

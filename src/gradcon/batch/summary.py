@@ -18,7 +18,7 @@ COLUMNS = (
     "folder", "name", "status", "width", "height", "views", "solves", "seconds", "engine", "rmse", "badpix",
     "stopped", "warnings", "error", "source",
 )  # fmt: skip
-_BEGINS_FORMULA = ("=", "+", "-", "@")
+_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_summary(folder: BatchFolder, failures: dict[str, str]) -> list[dict[str, Any]]:
