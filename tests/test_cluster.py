@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -168,6 +169,14 @@ def test_a_scheduler_that_is_none(
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'gradcon[cluster]'" in refusal(tmp_path / "in", tmp_path / "out", "127.0.0.1:9", capsys)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_notebook_has_a_loop_of_its_own(two_workers: Started) -> None:
+    async def cell() -> int:
+        with Cluster(str(two_workers.file)) as connected:
+            return connected.threads()
+
+    assert asyncio.run(cell()) >= 1
 
 
 def test_no_workers_and_a_scheduler_that_dies(

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -178,7 +179,8 @@ def _connect(address: str) -> Any:
         raise InputError("scheduler: needs Dask; pip install 'gradcon[cluster]'.") from None
     place = _address(address)
     try:
-        asyncio.run(asyncio.wait_for(_ask(place), CONNECT_SECONDS))
+        with ThreadPoolExecutor(1) as thread:  # in this one a notebook has a loop of its own
+            thread.submit(asyncio.run, asyncio.wait_for(_ask(place), CONNECT_SECONDS)).result()
         return Client(place, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
     except Exception as error:  # of many kinds: no such host, nobody there, something else there, TLS
         reason = (
