@@ -227,6 +227,12 @@ def test_missing_and_truncated_maps_are_named(result: Path, tmp_path: Path) -> N
     assert "no such file" in refusal(tmp_path / "nothing", tmp_path)
 
 
+def test_a_number_that_python_does_not_read_is_named(result: Path, tmp_path: Path) -> None:
+    path = result / "result.json"
+    path.write_text(path.read_text().replace('"history"', f'"number": {"9" * 5000}, "history"', 1))
+    assert "is not valid JSON" in refusal(result, tmp_path)
+
+
 def damaged_views(result: Path) -> None:
     path = result / "views.jpg"
     path.write_bytes(path.read_bytes()[:3000])
@@ -260,6 +266,25 @@ def late_weights(result: Path) -> None:
     save_weights(result / "weights.npz", **(fields | {"solves": fields["solves"] + 1000}))
 
 
+def endless_weights(result: Path) -> None:
+    """So many solves and views that the record of one pixel fills a page."""
+    solves, targets = 3000, 6000
+    summary = json.loads((result / "result.json").read_text())
+    history = [{"solve": k + 1} for k in range(solves)]
+    edit(result, history=history, source__targets=["t"] * targets, source__baselines=[[1, 0]] * targets)
+    height, width = summary["source"]["height"], summary["source"]["width"]
+    save_weights(
+        result / "weights.npz",
+        solves=np.arange(1, solves + 1),
+        codes=np.zeros((solves, 1, 1, 1, targets), np.uint8),
+        step=np.int32(min(height, width)),
+        scales=np.array([0]),
+        disparities=np.zeros((solves, 1, 1), np.uint8),
+        disparity_step=np.int32(max(height, width)),
+        disparity_range=np.array([0.0, 1.0]),
+    )
+
+
 def small_truth(result: Path) -> None:
     write_pfm(result / "truth.pfm", np.zeros((3, 3), np.float32))
 
@@ -274,6 +299,7 @@ def small_truth(result: Path) -> None:
         (pickled_weights, "weights.npz", "codes"),
         (foreign_weights, "weights.npz", "codes"),
         (late_weights, "weights.npz", "codes"),
+        (endless_weights, "weights.npz", "codes"),
         (small_truth, "truth.pfm", "truth"),
     ],
 )

@@ -18,7 +18,6 @@ from gradcon.errors import InputError
 from gradcon.io.files import write_file
 from gradcon.report.folder import read_folder
 from gradcon.report.page import render
-from gradcon.result import RESULT_FILES
 
 
 class Report(NamedTuple):
@@ -63,7 +62,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
         No folder could be used, and nothing was written, or the page cannot be written.
     """
     out = Path(out)
-    if out.suffix.lower() not in (".html", ".htm") or out.name in RESULT_FILES:
+    if out.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{out}: a report is a page for browsers; give a name that ends in .html.")
     if not folders:
         raise InputError("report: there is no result to show; give a folder that `gradcon estimate` wrote.")

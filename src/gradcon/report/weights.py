@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.engines import sampled
 from gradcon.errors import InputError
 from gradcon.io.files import read_bytes
 from gradcon.io.png import MAX_DEFLATE
 
 FILE = "weights.npz"
 MAX_BYTES = 2**29  # of one array
-PAGE_BYTES = 2**24  # of codes in a page; larger records are sampled further
+PAGE_BYTES = 2**24  # of an array in a page; larger records of the trust are sampled further
 
 
 @dataclass(frozen=True)
@@ -103,21 +104,22 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
     _need(1 <= step <= 4096 and step // 2 < min(size), "step")
     _need(1 <= disparity_step <= 4096, "disparity_step")
     codes, disparities = arrays["codes"], arrays["disparities"]
-    grid = tuple(len(range(step // 2, extent, step)) for extent in size)
-    _need(codes.dtype == np.uint8 and codes.shape == (len(solves), *grid, len(scales), targets), "codes")
+    _need(codes.dtype == np.uint8 and codes.shape == (len(solves), *sampled(size, step), len(scales), targets), "codes")
+    _need(len(solves) * len(scales) * targets <= PAGE_BYTES, "codes")  # or even one pixel of it would be too much
     grid = (len(range(0, height, disparity_step)), len(range(0, width, disparity_step)))
     _need(disparities.dtype == np.uint8 and disparities.shape == (len(solves), *grid), "disparities")
+    _need(disparities.size <= PAGE_BYTES, "disparities")
     span = arrays["disparity_range"]
     _need(
         span.dtype.kind == "f" and span.shape == (2,) and np.isfinite(span).all() and span[0] <= span[1],
         "disparity_range",
     )
-    first, sampled = step // 2, 1
-    while codes[:, ::sampled, ::sampled].size > PAGE_BYTES:
-        sampled += 1
-    codes = np.ascontiguousarray(codes[:, ::sampled, ::sampled])
+    first, every = step // 2, 1
+    while codes[:, ::every, ::every].size > PAGE_BYTES:
+        every += 1
+    codes = np.ascontiguousarray(codes[:, ::every, ::every])
     low, high = map(float, span)
-    return Weights(solves, codes, first, step * sampled, scales, disparities, disparity_step, low, high)
+    return Weights(solves, codes, first, step * every, scales, disparities, disparity_step, low, high)
 
 
 def _need(condition: bool, name: str) -> None:

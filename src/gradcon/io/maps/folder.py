@@ -37,9 +37,10 @@ def read_summary(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder}: holds the results of a video; give the folder of one of its frames.")
     if folder.is_dir() and not path.exists():
         raise InputError(f"{folder}: holds no {SUMMARY}; give a folder that `gradcon estimate` wrote.")
+    text = read_text(path, MAX_RESULT_BYTES)
     try:
-        summary = json.loads(read_text(path, MAX_RESULT_BYTES))
-    except (RecursionError, json.JSONDecodeError):
+        summary = json.loads(text)
+    except (RecursionError, ValueError):  # such as a number of more digits than Python reads
         raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
     if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise InputError(f"{path}: is not a result of gradcon ({FORMAT}); estimate the scene again.")
