@@ -156,6 +156,11 @@ def test_slider_goes_back_in_the_solves(browser: Browser, one: Path, folders: li
     step = int(weights["disparity_step"])
     before = low + (high - low) * weights["disparities"][1, y // step, x // step] / 255
     assert shown(browser, "disparity") == pytest.approx(before, abs=0.006)
+    assert browser.text("#r0 .readout [data-name=confidence] dd").endswith("at the end")
+    browser.press(PICTURE, "3")
+    found = re.search(r"RMSE about ([\d.]+), before solve 2", browser.text("#r0 figcaption"))
+    assert found
+    assert float(found[1]) == pytest.approx(history[0]["rmse"], rel=0.02)  # after the one before
     browser.press(PICTURE, "]")
     assert browser.text("#solve-number") == f"3 of {SOLVES}"
 

@@ -245,8 +245,8 @@ function paint(result) {
     const exact = final ? result.badpix[limit] : null;
     say(`BadPix ${exact !== null ? percent(exact / 100, 2) : `about ${percent(bad / known, 1)}`} worse than ${limit}`, when, sampled);
   } else if (state.map === "error") {
-    const rmse = final && result.rmse !== null ? result.rmse : Math.sqrt(squares / known);
-    say(`RMSE ${rmse.toFixed(4)}`, when, sampled);
+    const exact = final ? result.rmse : null;
+    say(`RMSE ${exact !== null ? exact.toFixed(4) : `about ${short(Math.sqrt(squares / known))}`}`, when, sampled);
   } else {
     say(`${state.map} ${statistics(values)}`, when, sampled);
   }
@@ -268,7 +268,10 @@ function readout(result) {
     const q = disparity + calibration.offset, depth = calibration.product / q;
     rows.push(["depth", q > 0 ? `${number(depth, depth < 100 ? 3 : 1)} ${calibration.unit || "(no unit)"}` : "unknown"]);
   }
-  if (result.confidence) rows.push(["confidence", `± ${number(result.confidence[index], decimals(maps.confidence))}`]);
+  if (result.confidence) { // which there is of the final map alone
+    const deviation = number(result.confidence[index], decimals(maps.confidence));
+    rows.push(["confidence", `± ${deviation}${final ? "" : " at the end"}`]);
+  }
   if (result.truth) {
     rows.push(["truth", number(result.truth[index], decimals(maps.truth))]);
     rows.push(["error", number(disparity - result.truth[index], digits, true)]);
