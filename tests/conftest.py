@@ -1,15 +1,16 @@
-"""Where the real scenes are, for the tests marked `data`; and what the tests of parsers share."""
+"""Where the real scenes are, for the tests marked `data`; and what tests of parsers, and those of the report, share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browser import Browser, chromium
 from gradcon.errors import InputError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -54,3 +55,40 @@ def data_folder() -> Path:
     if root is None:
         pytest.skip("no real scenes: mark this test `data`")
     return root
+
+
+@pytest.fixture(scope="module")
+def folders() -> list[Path]:
+    """Two results, not to be changed."""
+    from report_folders import small_results
+
+    return small_results()
+
+
+@pytest.fixture(scope="module")
+def one(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the first."""
+    from gradcon.report import write_report
+
+    return write_report(folders[:1], tmp_path_factory.mktemp("page") / "one.html").path
+
+
+@pytest.fixture(scope="module")
+def two(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of both."""
+    from gradcon.report import write_report
+
+    return write_report(folders, tmp_path_factory.mktemp("page") / "two.html").path
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(running: Browser) -> Iterator[Browser]:
+    """The module's browser; whatever a test does with it, no error and no request may come of it."""
+    yield running
+    assert running.complaints() == []

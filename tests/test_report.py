@@ -22,14 +22,9 @@ from gradcon.errors import InputError
 from gradcon.io.pfm import read_pfm, write_pfm
 from gradcon.report import write_report
 from gradcon.report.packing import pack_map, pack_mask
-from report_folders import SIZE, edit, read_weights, save_weights, small_results
+from report_folders import SIZE, edit, read_weights, save_weights
 
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(scope="module")
-def folders() -> list[Path]:
-    return small_results()
 
 
 @pytest.fixture

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from browser import Browser, chromium, missing
+from browser import Browser, missing
 from gradcon.io.pfm import read_pfm
-from gradcon.report import write_report
-from report_folders import SIZE, SOLVES, read_weights, small_results
+from report_folders import SIZE, SOLVES, read_weights
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
 PICTURE, POINTS = "#r0 canvas.map", ".cloud[data-key=r0] canvas"
-
-
-@pytest.fixture(scope="module")
-def folders() -> list[Path]:
-    return small_results()
-
-
-@pytest.fixture(scope="module")
-def one(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(folders[:1], tmp_path_factory.mktemp("page") / "one.html").path
-
-
-@pytest.fixture(scope="module")
-def two(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(folders, tmp_path_factory.mktemp("page") / "two.html").path
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.fixture
-def browser(running: Browser) -> Iterator[Browser]:
-    """The module's browser; whatever a test does with it, no error and no request may come of it."""
-    yield running
-    assert running.complaints() == []
 
 
 def shown(browser: Browser, name: str, result: str = "r0") -> float:
