@@ -14,7 +14,7 @@ from PIL import Image
 
 from gradcon import synth
 from gradcon.batch.inputs import scene_sha256
-from gradcon.batch.scenes import find_scenes, name_folders
+from gradcon.batch.scenes import LONGEST_NAME, find_scenes, name_folders
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.io.rig import write_rig
@@ -44,8 +44,10 @@ def test_names_say_what_tells_scenes_apart(tmp_path: Path) -> None:
 
 
 def test_long_names_fit_a_file_system(tmp_path: Path) -> None:
-    places = [tmp_path / top / ("\U0001f600\u5149" * 30) / "x" for top in ("\u5834" * 80, "\u5149" * 80)]
-    for entry in name_folders([Path("/", "a" * 130 + ".b", "c" * 59), *places], {}, ("x", RESERVED[0])):
+    paths = [Path("/", top, "\u5149" * 80, "x") for top in ("\u5834" * 80, "\u706b" * 80)]
+    entries = name_folders([*paths, Path("/", "a" * 9 + "." + "b" * (LONGEST_NAME - 1))], {}, ("x", *RESERVED))
+    assert len({entry.folder for entry in entries}) == 3
+    for entry in entries:
         (tmp_path / entry.folder).mkdir()
         assert not entry.folder.startswith(".")
 
@@ -95,6 +97,18 @@ def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:
     assert sha256(scene, scene / "out") != before
     view.rename(scene / "input_Cam000.png")
     assert len({sha256(scene, scene / "out"), before, sha256(scene)}) == 3
+
+
+def test_the_hash_knows_where_a_link_leads(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.png").write_text(name)
+    hashes = set()
+    for link in ("0.png", "z.png"):  # before and after them in any order
+        for name in "ab":
+            (tmp_path / link).symlink_to(f"{name}.png")
+            hashes.add(sha256(tmp_path))
+            (tmp_path / link).unlink()
+    assert len(hashes) == 4
 
 
 def test_the_hash_of_a_rig_is_of_its_images_and_of_the_list(tmp_path: Path) -> None:

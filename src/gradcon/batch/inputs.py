@@ -22,18 +22,15 @@ def scene_sha256(path: Path, hints: Hints, output: Path) -> str:
     are.  Hidden files do not count, and neither does what lies in `output`.
     """
     root = path.parent if path.suffix == ".toml" else path
-    files = {file.resolve(): os.path.relpath(file, root) for file in _files(root, output.resolve())}
+    files = {os.path.relpath(file, root): file for file in _files(root, output.resolve())}
     try:
         listing = list_scene(path, hints)
     except InputError:
         pass  # said when the scene is estimated
     else:
-        for view in listing.views:
-            if (
-                isinstance(view.read, ImageFile) and view.read.path.resolve() not in files
-            ):  # of COLMAP, beside the model
-                files[view.read.path.resolve()] = os.path.relpath(view.read.path, root)
-    named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for file, name in files.items())
+        images = [view.read.path for view in listing.views if isinstance(view.read, ImageFile)]
+        files |= {os.path.relpath(file, root): file for file in images}  # of COLMAP they are beside the model
+    named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
     return sha256_of([path.name if path.is_file() else "", named])
 
 
