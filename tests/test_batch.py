@@ -275,3 +275,34 @@ def test_output_inside_a_scene_is_not_its_input(tmp_path: Path) -> None:
     assert batch(tmp_path, "--out", tmp_path / "out") == 0
     assert job_files(tmp_path / "out") == before
     assert os.listdir(tmp_path / "out" / tmp_path.name)
+
+
+def test_moved_scenes_are_known_and_others_of_their_name_do_not_take_their_place(tmp_path: Path) -> None:
+    for place, seed in (("a", 0), ("b", 1)):
+        synth.write("planes", tmp_path / place / "scene", (24, 24), views=3, seed=seed)
+    out = tmp_path / "out"
+    assert batch(tmp_path / "a", "--out", out) == 0
+    before = everything(out / "scene")
+    (tmp_path / "a").rename(tmp_path / "moved")
+    assert batch(tmp_path / "b", "--out", out) == 0  # the first is not there: unmounted, perhaps
+    assert everything(out / "scene") == before
+    assert set(rows(out)) == {"scene", "b-scene"}
+    jobs = job_files(out)
+    assert batch(tmp_path / "moved", "--out", out) == 0
+    assert job_files(out) == jobs  # nothing was computed again
+    assert rows(out)["scene"]["source"] == str(tmp_path / "moved" / "scene")
+
+
+def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None:
+    scene = synth.write("planes", tmp_path / "scene", (24, 24), views=3)
+    out = tmp_path / "out"
+    assert batch(scene, "--out", out, "--reports") == 0
+    page = out / "scene" / "report.html"
+    assert "planes" in page.read_text(encoding="utf-8")
+    assert "scene/report.html" in Page(out / "index.html").links
+    written = page.stat().st_mtime_ns
+    assert batch(scene, "--out", out, "--reports") == 0
+    assert page.stat().st_mtime_ns == written
+    synth.write("planes", scene, (24, 24), views=3, seed=5)
+    assert batch(scene, "--out", out) == 0
+    assert not page.exists()  # it was of what is no longer there

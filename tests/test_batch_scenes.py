@@ -40,7 +40,8 @@ def test_names_say_what_tells_scenes_apart(tmp_path: Path) -> None:
     found = name_folders([Path("/a/x/lf"), Path("/b/x/lf"), Path("/b/y/Other"), Path("/r/rig.toml")], {}, RESERVED)
     assert [entry.folder for entry in found] == ["x-lf", "b-x-lf", "Other", "r"]
     gone = {"lf": str(tmp_path / "moved" / "lf")}
-    assert name_folders([tmp_path / "lf"], gone, RESERVED)[0].folder == "lf"  # the data was moved
+    for holds, folder in ((True, "lf"), (False, f"{tmp_path.name}-lf")):  # the data was moved, or is not there now
+        assert name_folders([tmp_path / "lf"], gone, RESERVED, lambda *_, holds=holds: holds)[0].folder == folder
 
 
 def test_long_names_fit_a_file_system(tmp_path: Path) -> None:

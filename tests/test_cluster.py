@@ -24,9 +24,9 @@ from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
 from gradcon import Options, estimate, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
-from gradcon.jobs import Store, cluster, run
+from gradcon.jobs import Job, Store, cluster, run
 from gradcon.jobs.cluster import Cluster
-from test_jobs import children, failing
+from test_jobs import children, failing, use_gpu
 
 TESTS = str(Path(__file__).parent)
 
@@ -119,6 +119,15 @@ def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_p
     again = start_batch(tmp_path / "in", out, "--json")
     told = json.loads(again.communicate(timeout=120)[0])
     assert (told["computed"], told["reused"]) == (0, 12)
+
+
+def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Started, tmp_path: Path) -> None:
+    jobs = [Job(use_gpu, {"number": number, "fails": number == 1}, "none", "job") for number in range(8)]
+    with Cluster(str(two_workers.file)) as machine:
+        report = run(jobs, Store(tmp_path / "jobs"), machine=machine)
+    assert report.failures == {jobs[1].key: "cuda: the GPU failed."}  # not "killed, or out of memory"
+    assert report.computed == 7
+    wait_for_two(two_workers)
 
 
 def command_of(pid: int) -> bytes:

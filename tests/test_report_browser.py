@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 from browser import Browser, missing
 from gradcon.io.pfm import read_pfm
-from report_folders import SIZE, SOLVES, read_weights
+from gradcon.report import write_report
+from report_folders import SIZE, SOLVES, edit, read_weights
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
@@ -86,6 +88,24 @@ def test_camera_moves_with_the_mouse(browser: Browser, one: Path, folders: list[
     browser.press(PICTURE, "right")
     k = int(browser.find(PICTURE).get_attribute("data-view"))
     assert views["baselines"][k] == [-1, 0]
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_ring_stays_on_its_point(browser: Browser, folders: list[Path], tmp_path: Path, planar: bool) -> None:
+    folder = shutil.copytree(folders[0], tmp_path / "result")
+    edit(folder, views__planar=planar)
+    w = read_pfm(folder / "disparity.pfm")[30, 40]
+    browser.open(write_report([folder], tmp_path / "page.html").path)
+    browser.js("gradcon.set({ x: 40.5 / 96, y: 30.5 / 96, held: true, map: 'views', camera: [1, 0] })")
+    browser.settle()
+    ring = browser.find("#r0 .marker")
+    assert ring.is_displayed() == planar
+    left = float(ring.value_of_css_property("left").removesuffix("px")) / browser.find(PICTURE).size["width"]
+    k = int(browser.find(PICTURE).get_attribute("data-view"))
+    baseline = json.loads((folder / "result.json").read_text())["views"]["baselines"][k]
+    assert baseline == [-4, 0]
+    if planar:
+        assert 96 * left - 0.5 == pytest.approx(40 - 4 * w, abs=0.1)
 
 
 def test_error_and_badpix(browser: Browser, one: Path, folders: list[Path]) -> None:

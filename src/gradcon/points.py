@@ -20,6 +20,7 @@ from gradcon.errors import InputError
 from gradcon.luma import white_of
 
 if TYPE_CHECKING:
+    from gradcon.calibration import Calibration
     from gradcon.result import Result
 
 Array = NDArray[Any]
@@ -82,8 +83,8 @@ class PointCloud:
         calibration, scene = calibration_of(result.scene), result.scene
         disparity, confidence = to_host(result.disparity), to_host(result.confidence)
         depth = calibration.depth(disparity)
-        q = np.where(np.isfinite(depth), disparity.astype(np.float64) + calibration.offset, np.nan)
-        chosen = np.isfinite(depth) & surest(confidence, keep) & ~gaps(q, calibration.K)
+        q = relative_inverse_depth(disparity, calibration)
+        chosen = solid(q, calibration.K) & surest(confidence, keep)
         if normals:
             directions = surface_normals(q, calibration.K)
             chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has none
@@ -103,6 +104,18 @@ def check_keep(keep: float) -> float:
     if not 0 < keep <= 1:  # NaN neither
         raise InputError(f"keep: must be a share of the pixels, more than 0 and at most 1, not {keep}.")
     return keep
+
+
+def relative_inverse_depth(disparity: Array, calibration: Calibration) -> Array:
+    """Disparity less that of infinity; NaN where there is no depth."""
+    return np.where(
+        np.isfinite(calibration.depth(disparity)), disparity.astype(np.float64) + calibration.offset, np.nan
+    )
+
+
+def solid(q: Array, K: Array) -> NDArray[np.bool_]:
+    """Pixels that have a depth, and are not in the gap between two surfaces."""
+    return np.isfinite(q) & ~gaps(q, K)
 
 
 def surest(confidence: Array, keep: float) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon import geometry
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
 from gradcon.points import to_rgb
@@ -21,7 +22,8 @@ FILE = "views.jpg"
 
 
 def view_sheet(scene: Scene) -> tuple[bytes, dict[str, Any]]:
-    """The sheet, and what is on it: file, columns, width and height of a tile, names, baselines, whether in colour.
+    """The sheet, and what is on it: file, columns, width and height of a tile, names, baselines, whether in colour,
+    and whether baselines are all there is to the geometry (`planar`).
 
     Tile k is in column k % columns and row k // columns; the first is the reference.  In colour if all views can be
     read again, for a scene keeps only their luma.
@@ -53,6 +55,7 @@ def view_sheet(scene: Scene) -> tuple[bytes, dict[str, Any]]:
         "names": [scene.reference_name, *(scene.target_names[k] for k in chosen)],
         "baselines": [[0.0, 0.0], *scene.baselines[chosen].tolist()],
         "colour": colour,
+        "planar": all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)),
     }
 
 

@@ -12,8 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gradcon.batch.scenes import Entry, name_folders
+from gradcon.batch.work import inputs_sha256
 from gradcon.errors import InputError
 from gradcon.io.files import read_bytes, write_file
+from gradcon.io.format import Hints
 from gradcon.io.listing import files_in
 from gradcon.io.results import to_json
 from gradcon.jobs import Store
@@ -51,7 +53,7 @@ class BatchFolder:
     def refuse_foreign_results(self, paths: Sequence[Path]) -> list[Entry]:
         """A folder for each scene; an error, and nothing touched, if something else is there."""
         taken = self.scenes()
-        entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST))
+        entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), self._holds)
         for entry in entries:
             place = self.path / entry.folder
             if entry.folder not in taken and (place.is_symlink() or place.is_file() or _holds_something(place)):
@@ -99,6 +101,12 @@ class BatchFolder:
                     own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
                     for name in {*own, f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
                         (self.path / name).unlink(missing_ok=True)
+
+    def _holds(self, folder: str, path: Path) -> bool:
+        """Whether a folder has the result of the scene at `path`, wherever that was then."""
+        kept = self.finished().get(folder, [])
+        here = inputs_sha256(path, Hints(**self.parameters["hints"]), self.path) if kept else ""
+        return any(job["job"]["inputs"] == here for job in kept)
 
     def _list(self) -> dict[str, Any] | None:
         path = self.path / LIST

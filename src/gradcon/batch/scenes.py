@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,20 +60,29 @@ def _inside(folder: Path, hints: Hints, output: Path) -> list[Path]:
     return [child for child in usable if is_scene(child, hints)]
 
 
-def name_folders(paths: Sequence[Path], taken: Mapping[str, str], reserved: Iterable[str]) -> list[Entry]:
+def name_folders(
+    paths: Sequence[Path],
+    taken: Mapping[str, str],
+    reserved: Iterable[str],
+    holds: Callable[[str, Path], bool] = lambda folder, path: False,
+) -> list[Entry]:
     """A folder for each scene: named like it, with the names of folders above it where two would be the same.
 
-    A scene that has one (`taken`, by folder) keeps it; that of a scene which is gone is free.
+    A scene that has one (`taken`, by folder) keeps it, and so does one that was only moved: where the scene that had a
+    folder is gone, and the folder `holds` the result of the one that is here now.
     """
-    owned, given = {path: folder for folder, path in taken.items()}, set(map(str, paths))
-    used = {name.casefold() for name in reserved}  # some file systems do not tell cases apart
-    used |= {folder.casefold() for folder, path in taken.items() if path in given or Path(path).exists()}
+    owned = {path: folder for folder, path in taken.items()}
+    used = {name.casefold() for name in [*reserved, *taken]}  # some file systems do not tell cases apart
     new = [path for path in paths if str(path) not in owned]
     own_names = Counter(_name(path, 1).casefold() for path in new)
     entries = []
     for path in paths:
         if str(path) in owned:
             entries.append(Entry(path, owned[str(path)]))
+            continue
+        before = _name(path, 1)
+        if before in taken and not Path(taken[before]).exists() and holds(before, path):
+            entries.append(Entry(path, before))
             continue
         depth = 2 if own_names[_name(path, 1).casefold()] > 1 else 1
         while (name := _name(path, depth)).casefold() in used and depth < len(path.parts):

@@ -19,9 +19,16 @@ from gradcon.io import open_frames
 from gradcon.io.format import Hints
 from gradcon.io.results import result_files
 from gradcon.jobs import Job, Outcome
+from gradcon.jobs.job import sha256_of, sha256_of_files
 from gradcon.options import Options
 from gradcon.result import Result
 from gradcon.scene import Scene
+
+# What the files of a result depend on besides the model.
+SOURCES = (
+    "estimate.py", "result.py", "calibration.py", "depth.py", "points.py", "view_sheet.py", "weights.py", "io/*.py",
+    "batch/work.py", "batch/thumbnail.py",
+)  # fmt: skip
 
 
 def estimate_scene(
@@ -51,6 +58,11 @@ def refuse_scene(why: str) -> Outcome:
     raise InputError(why)
 
 
+def inputs_sha256(path: Path, hints: Hints, output: Path) -> str:
+    """Of all that goes into a scene's result but the parameters: its files, and the code that reads and writes."""
+    return sha256_of([scene_sha256(path, hints, output), sha256_of_files(*SOURCES)])
+
+
 def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
     """A job a scene; each scene's files are hashed when its job is asked for."""
     hints = Hints(**parameters["hints"])
@@ -58,7 +70,7 @@ def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -
         where = {"path": str(entry.path)}
         own = {**parameters, "folder": entry.folder}
         try:
-            yield Job(estimate_scene, own, scene_sha256(entry.path, hints, output), entry.folder, where=where)
+            yield Job(estimate_scene, own, inputs_sha256(entry.path, hints, output), entry.folder, where=where)
         except InputError as error:
             yield Job(refuse_scene, {"why": str(error)}, "", entry.folder)
 

@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import re
-import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +30,7 @@ CONNECT_SECONDS = 10.0
 WAIT_FOR_WORKERS_SECONDS = 10.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
+LEAVE_SECONDS = 0.5  # until a worker whose GPU failed makes room for a new one
 _ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
@@ -146,8 +147,7 @@ class ClusterWorkers(Workers):
         from distributed import CancelledError, KilledWorker
 
         try:
-            outcome: Outcome = future.result(timeout=600)
-            return Returned(job, outcome)
+            return Returned(job, self._fetched(future))
         except KilledWorker as error:
             count = error.allowed_failures + 1
             why = f"{count} workers in a row died with it: killed, or out of memory."
@@ -158,6 +158,17 @@ class ClusterWorkers(Workers):
             if self.cluster.client.status != "running":
                 raise self.cluster.lost() from error
             return failed(job, error)
+
+    def _fetched(self, future: Any) -> Outcome:
+        """An outcome that is done; for longer than a moment only if its worker died with it, and it is done again."""
+        while True:
+            try:
+                outcome: Outcome = future.result(timeout=10 * LOOK_SECONDS)
+                return outcome
+            except TimeoutError:
+                if future.status == "error":  # the job's own
+                    raise
+                self._look()
 
     def _look(self) -> None:
         """How many workers there are now; none for too long is an error."""
@@ -225,19 +236,24 @@ def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
     return None
 
 
+_leaving = threading.Event()  # of a worker whose GPU has failed
+
+
 def _do(job: Job, asked_by: Gradcon) -> Outcome:
     """In a worker, which may do several at once, each in a thread: one core each, unless it was given more."""
     import numba
     from distributed import get_worker
 
+    if _leaving.is_set():
+        time.sleep(60)  # it ends before: the scheduler gives this job to another
     worker = get_worker()
     config: Any = numba.config  # made of the environment when it is imported
     given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
     numba.set_num_threads(max(1, given // worker.state.nthreads))  # of this thread alone
     try:
         return do(job, asked_by, f"worker {worker.address}")
-    except DeviceError as error:
-        # The GPU will fail for all others too until the process is a new one: Dask's nanny starts it, and the
-        # scheduler gives the job to another worker.
-        print(f"gradcon: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
+    except DeviceError:
+        # The GPU would fail for all others too, until the process is a new one, which Dask's nanny starts.
+        _leaving.set()
+        threading.Timer(LEAVE_SECONDS, os._exit, [1]).start()  # when this error has been sent
+        raise

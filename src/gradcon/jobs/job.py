@@ -102,12 +102,17 @@ def sha256_of_array(array: NDArray[Any] | None) -> str:
     return hashlib.sha256(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-@cache
 def model_sha256() -> str:
     """Of the source code that an estimate depends on."""
+    return sha256_of_files(*MODEL_SOURCES)
+
+
+@cache
+def sha256_of_files(*patterns: str) -> str:
+    """Of this package's files of these names."""
     package = Path(gradcon.__file__).parent
     digest = hashlib.sha256()
-    for pattern in MODEL_SOURCES:
+    for pattern in patterns:
         for path in sorted(package.glob(pattern)):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

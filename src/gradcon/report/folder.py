@@ -17,7 +17,7 @@ from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as maps
 from gradcon.io.pfm import read_pfm
 from gradcon.metrics import evaluate
-from gradcon.points import KEEP, gaps, surest
+from gradcon.points import KEEP, relative_inverse_depth, solid, surest
 from gradcon.report import weights
 from gradcon.report.fields import Fields
 from gradcon.report.views import Views, read_views
@@ -184,11 +184,9 @@ def _made_up(disparity: Map) -> Calibration:
 
 
 def _kept(disparity: Map, confidence: Map | None, camera: Calibration) -> NDArray[np.bool_]:
-    """The pixels of the cloud: as `gradcon.points` chooses them."""
-    q = disparity.astype(np.float64) + camera.offset
-    q[~(np.isfinite(q) & (q > 0))] = np.nan
+    """The pixels of the cloud: as `PointCloud.of` chooses them."""
     sure = surest(confidence, KEEP) if confidence is not None else True
-    return np.asarray(np.isfinite(q) & sure & ~gaps(q, camera.K))
+    return np.asarray(solid(relative_inverse_depth(disparity, camera), camera.K) & sure)
 
 
 def _truth(folder: Path, shape: tuple[int, ...]) -> Map | None:

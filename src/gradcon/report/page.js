@@ -284,12 +284,12 @@ function readout(result) {
     make("dt", {}, pair, name);
     make("dd", {}, pair, value);
   }
-  // In another view the same point is at (x, y) + B w.
-  const baseline = state.map === "views" && views ? views.baselines[viewOf(result)] : [0, 0];
+  // In another view the same point is at (x, y) + B w, unless its camera is turned: then it is not known here.
+  const view = state.map === "views" && views ? viewOf(result) : 0, baseline = view ? views.baselines[view] : [0, 0];
   const marker = $(".marker", result.figure), w = disparity === disparity ? disparity : 0;
   const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns;
   const top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
-  marker.hidden = left < 0 || left > 1 || top < 0 || top > 1;
+  marker.hidden = (view && !views.planar) || left < 0 || left > 1 || top < 0 || top > 1;
   marker.style.left = `${100 * left}%`;
   marker.style.top = `${100 * top}%`;
   return `${title(result)}${rows.map((pair) => pair.join(" ")).join(", ")}`;

@@ -113,6 +113,7 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
             "width": views.width,
             "height": views.height,
             "names": [_text(name) for name in views.names],
+            "planar": views.planar,
             "baselines": views.baselines,
         }
     if (weights := result.weights) is not None:

@@ -27,6 +27,7 @@ class Views:
     height: int
     names: list[str]
     baselines: list[list[float]]
+    planar: bool  # baselines alone say where a point is seen
 
 
 def read_views(folder: Path, described: dict[str, Any]) -> Views | None:
@@ -56,4 +57,4 @@ def read_views(folder: Path, described: dict[str, Any]) -> Views | None:
         raise InputError(f"{path}: is no whole JPEG; estimate the scene again.") from None
     if not right:
         raise InputError(f"{path}: is not of the size that {SUMMARY} says; estimate the scene again.")
-    return Views(jpeg, columns, width, height, names, baselines)
+    return Views(jpeg, columns, width, height, names, baselines, described.get("planar") is not False)
