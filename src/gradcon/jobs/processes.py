@@ -143,14 +143,19 @@ class _Process:
         self.jobs: dict[Future[Outcome], Job] = {}
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        """As the pool does it, but a process that dies at a bad moment is noticed too."""
+        """As the pool does it, but a process that dies at a bad moment is noticed too.
+
+        For that, two things inside of the pool are needed; a Python that has them no more is without this care.
+        """
         pool: Any = self.pool
         future: Future[Any] = pool.submit(function, *arguments)
         # One that dies while it sends leaves a part of a result, for the rest of which the pool waits while anybody
         # could send it: by now the process has its own end of the pipe, and this one's is needed no more.
-        pool._result_queue._writer.close()
+        writer = getattr(getattr(pool, "_result_queue", None), "_writer", None)
+        if writer is not None and os.name == "posix":  # elsewhere a process fetches its end only when it runs
+            writer.close()
         # The pool tells all that wait when it breaks, and does not see who comes at that moment.
-        if pool._broken:
+        if getattr(pool, "_broken", False):
             raise BrokenProcessPool
         return future
 
