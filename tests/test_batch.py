@@ -7,8 +7,10 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -217,7 +219,8 @@ def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pyte
     assert everything(out) == before
     (out / "batch.json").write_text("[]")
     assert "is not the list that `gradcon batch` writes" in refusal(capsys, scene, "--out", out)
-    assert "is the folder to write into" in refusal(capsys, scene, "--out", scene)
+    for given in (scene, scene.parent):  # also where it is one of those that a folder stands for
+        assert "is the folder to write into" in refusal(capsys, given, "--out", scene)
     assert "there is no such folder or file" in refusal(capsys, scene, tmp_path / "typo", "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -306,3 +309,33 @@ def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None
     synth.write("planes", scene, (24, 24), views=3, seed=5)
     assert batch(scene, "--out", out) == 0
     assert not page.exists()  # it was of what is no longer there
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, number: int, code: int) -> None:
+    write_scenes(tmp_path / "in", 30)
+    out = tmp_path / "out"
+    process = start_batch(tmp_path / "in", out)
+    while len(list((out / "jobs").glob("*.json"))) < 2:
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code, errors
+    assert "finished scenes are kept" in errors.splitlines()[-1]
+    finished = rows(out)
+    assert 2 <= len(finished) < 30
+    assert all(row["status"] == "done" for row in finished.values())
+    assert len(Page(out / "index.html").pictures) == len(finished)
+    assert not leftovers(out)
+
+
+def test_flip_and_initial_are_those_of_estimate(tmp_path: Path) -> None:
+    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    assert batch(scene, "--out", out, "--flip", "x", "--initial", "0.5") == 0
+    one = ["estimate", str(scene), "--out", str(tmp_path / "one"), *QUICK, "--flip", "x", "--initial", "0.5"]
+    assert main(one) == 0
+    assert (out / "scene00" / "disparity.pfm").read_bytes() == (tmp_path / "one" / "disparity.pfm").read_bytes()
+    for bad in (["--flip", "z"], ["--initial", "nan"]):
+        assert main(["batch", str(scene), "--out", str(tmp_path / "new"), *bad]) == 2
+    assert not (tmp_path / "new").exists()

@@ -361,7 +361,7 @@ def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFi
     jobs = [*squares(tmp_path / "marks", 3), failing("raise")]
     run(jobs, Store(tmp_path / "jobs"), workers=1, display=Progress("squares"))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "squares: 4 jobs to do, 0 found done"
+    assert lines[0] == "squares: 4 jobs"
     assert lines[-1].startswith("squares: 4 of 4 jobs, 1 failed, about 0 s left")
 
 

@@ -236,6 +236,12 @@ class Scene:
         return f"<Scene {self.name!r}: {1 + len(self.targets)} views of {width} x {height}, {truth} ground truth>"
 
 
+def check_flip(flip: str | None) -> None:
+    """Refuse axes to flip along that do not exist."""
+    if flip not in (None, "x", "y", "xy"):
+        raise InputError(f"flip: {flip!r} is not one of x, y, xy.")
+
+
 def _readable(source: Source) -> Callable[[], ArrayLike] | None:
     return source if callable(source) else None
 

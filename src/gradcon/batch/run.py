@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,13 @@ from gradcon.batch.folder import BatchFolder
 from gradcon.batch.scenes import Entry, find_scenes
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
+from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.jobs import Job, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.machines import check_workers, machine_for
 from gradcon.options import Options
+from gradcon.scene import check_flip
 
 
 def run_batch(
@@ -29,6 +33,8 @@ def run_batch(
     engine: str = "auto",
     points: bool = False,
     keep_weights: bool = False,
+    flip: str | None = None,
+    initial: float | None = None,
     reports: bool = False,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -48,6 +54,10 @@ def run_batch(
         As for `gradcon.open_scene` and `gradcon.estimate`.
     points, keep_weights : bool
         Write points.ply, and weights.npz.
+    flip : {"x", "y", "xy"}, optional
+        Turn the baselines around.
+    initial : float, optional
+        Disparity to start from, in pixels per unit baseline.
     reports : bool
         Write report.html into every scene's folder.
     workers : int, optional
@@ -68,7 +78,7 @@ def run_batch(
     ------
     InputError
         Nothing could be begun, or the work cannot go on (a full disk, a scheduler that is gone); what is finished is
-        kept.
+        kept, and in the summary.
     """
     start = time.perf_counter()
     out, told, options = Path(out), Hints(**hints), options or Options()
@@ -81,7 +91,19 @@ def run_batch(
         workers = 1 if workers is None and on_gpu else workers  # one GPU, one process
         if engine != "reference" and not on_gpu:
             warm_up = partial(compile_everything, options.method)
-    parameters = work_parameters(options, str(views), engine, told, points, keep_weights)
+    check_flip(flip)
+    if initial is not None and not math.isfinite(initial):
+        raise InputError(f"initial: {initial} is not a finite disparity.")
+    parameters = work_parameters(
+        options,
+        told,
+        views=str(views),
+        engine=engine,
+        points=points,
+        keep_weights=keep_weights,
+        flip=flip,
+        initial=initial,
+    )
     folder = BatchFolder(out, parameters)
     folder.refuse_other()
     paths = find_scenes([Path(path) for path in scenes], told, out)
@@ -91,7 +113,12 @@ def run_batch(
         jobs: dict[str, Job] = {}
         display = Progress("batch", "scenes", speed=True) if progress else None
         source = _noted(scene_jobs(entries, parameters, out), entries, jobs)
-        done = run(source, folder.store, machine=machine, warm_up=warm_up, display=display, total=len(entries))
+        try:
+            done = run(source, folder.store, machine=machine, warm_up=warm_up, display=display, total=len(entries))
+        except BaseException:  # Ctrl-C, a full disk, a lost cluster: what is finished can be looked at
+            with suppress(InputError):
+                write_summary(folder, {})
+            raise
         folder.remove_superseded({name: job.key for name, job in jobs.items() if done[job] is not None})
         failures = {name: done.failures[job.key] for name, job in jobs.items() if job.key in done.failures}
         left_out = write_reports(folder) if reports else []

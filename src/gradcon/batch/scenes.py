@@ -37,9 +37,9 @@ def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]
             there = path.resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
             raise InputError(f"{path}: there is no such folder or file; check the path.") from None
-        if there == output.resolve():
-            raise InputError(f"{path}: is the folder to write into; give another for the results.")
-        inside = [] if is_scene(there, hints) or not there.is_dir() else _inside(there, hints, output)
+        inside = [] if is_scene(there, hints) or not there.is_dir() else _inside(there, hints)
+        if output.resolve() in (there, *inside):
+            raise InputError(f"{output}: is the folder to write into, and of the scenes; give another for the results.")
         found |= dict.fromkeys(inside or [there])
     if not found:
         raise InputError("scenes: none is given; name folders or files of views.")
@@ -54,10 +54,9 @@ def is_scene(path: Path, hints: Hints) -> bool:
     return any(known.recognise(path, hints) for known in FORMATS)
 
 
-def _inside(folder: Path, hints: Hints, output: Path) -> list[Path]:
+def _inside(folder: Path, hints: Hints) -> list[Path]:
     children = [child.resolve() for child in files_in(folder) if not child.name.startswith(".")]
-    usable = [child for child in children if (child.is_dir() or child.is_file()) and child != output.resolve()]
-    return [child for child in usable if is_scene(child, hints)]
+    return [child for child in children if (child.is_dir() or child.is_file()) and is_scene(child, hints)]
 
 
 def name_folders(

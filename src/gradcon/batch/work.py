@@ -38,6 +38,8 @@ def estimate_scene(
     hints: dict[str, Any],
     points: bool,
     keep_weights: bool,
+    flip: str | None,
+    initial: float | None,
     folder: str,
     path: str,
 ) -> Outcome:
@@ -48,7 +50,8 @@ def estimate_scene(
         raise InputError(f"{path}: is a video; use gradcon estimate, which starts every frame from the one before.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in result.json
-        result = estimate(frames[0], Options(**options), engine=engine, keep_weights=keep_weights)
+        scene = frames[0].flipped(x="x" in flip, y="y" in flip) if flip else frames[0]
+        result = estimate(scene, Options(**options), initial=initial, engine=engine, keep_weights=keep_weights)
     files = {f"{folder}/{name}": content for name, content in result_files(result, points=points)}
     return Outcome(_record(result, folder), files={f"{folder}/{FILE}": thumbnail(result), **files})
 
@@ -83,18 +86,13 @@ def compile_everything(method: str) -> None:
         estimate(Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), Options(method=method, solves=2), engine="cpu")
 
 
-def work_parameters(
-    options: Options, views: str, engine: str, hints: Hints, points: bool, keep_weights: bool
-) -> dict[str, Any]:
+def work_parameters(options: Options, hints: Hints, **others: Any) -> dict[str, Any]:
     """What a scene's result depends on besides the scene, in plain types."""
     told = asdict(hints)
     return {
         "options": asdict(options),
-        "views": views,
-        "engine": engine,
         "hints": {**told, "grid": list(told["grid"]) if told["grid"] else None},
-        "points": points,
-        "keep_weights": keep_weights,
+        **others,
     }
 
 

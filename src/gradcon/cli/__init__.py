@@ -1,7 +1,8 @@
 """The command `gradcon`: parse, call the API, print.
 
 Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 1 for work that is done but for what it
-had to leave out, 2 for an input that cannot be used (one sentence says why), 3 for a GPU that failed, 130 for Ctrl-C.
+had to leave out, 2 for an input that cannot be used (one sentence says why), 3 for a GPU that failed, 130 for Ctrl-C,
+143 for SIGTERM.
 Whatever else goes wrong is a bug, and shows its traceback.
 
 Heavy libraries are imported by the commands that use them, so that `gradcon --help` is quick.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 from typing import Any, NoReturn
 
@@ -33,6 +35,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file's name may be no text
+    signal.signal(signal.SIGTERM, _terminate)
     code = main(arguments)
     if code == GPU_FAILED:
         # What CuPy would clean up is lost, and each failure to do so would be reported.
@@ -57,13 +60,22 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"{message.removesuffix('.')}{'' if message.endswith('?') else ';'} see {where} --help.")
     except MemoryError:
         return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
+    except (KeyboardInterrupt, typer.Abort) as stopped:
+        by_signal = isinstance(stopped, Terminated) or isinstance(stopped.__cause__, Terminated)  # as an Abort
+        return 143 if by_signal else 130
     except OSError as error:  # of stdout: files are written by functions that say which
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; give it another place.")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as schedulers of clusters send it: things are left as Ctrl-C leaves them."""
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise Terminated
 
 
 def _fail(sentence: str, code: int = 2) -> int:

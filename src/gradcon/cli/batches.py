@@ -14,6 +14,7 @@ from gradcon.cli.parameters import (
     Alpha,
     Engine,
     Epsilon,
+    Flip,
     KeepWeights,
     Method,
     Points,
@@ -41,6 +42,8 @@ def _batch(
     solves: Solves = Options.solves,
     views: Views = "all",
     engine: Engine = "auto",
+    flip: Flip = None,
+    initial: Annotated[float | None, typer.Option(help="Disparity to start from.")] = None,
     points: Points = False,
     keep_weights: KeepWeights = False,
     reports: Annotated[bool, typer.Option("--reports", help="Write report.html into every scene's folder.")] = False,
@@ -68,6 +71,8 @@ def _batch(
             engine=engine,
             points=points,
             keep_weights=keep_weights,
+            flip=flip,
+            initial=initial,
             reports=reports,
             workers=workers,
             scheduler=scheduler,
@@ -86,7 +91,7 @@ def _batch(
         print(as_json(found))
     else:
         print(
-            f"{done} of {len(found['scenes'])} scenes are done ({found['reused']} were before), "
+            f"scenes done: {done} of {len(found['scenes'])} ({found['reused']} of them before), "
             f"{found['failed']} failed, {found['seconds']:.0f} s\n"
             f"{out / 'summary.csv'}: all numbers\n"
             f"{out / 'index.html'}: to look at, open {(out / 'index.html').resolve().as_uri()} in a browser"

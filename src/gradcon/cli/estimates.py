@@ -12,13 +12,14 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confide
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
 from gradcon.cli.openings import Told, Views, opens_scene
-from gradcon.cli.parameters import Alpha, Engine, Epsilon, KeepWeights, Method, Points, Scales, Solves, Without
+from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.depth import calibration_of
 from gradcon.errors import InputError
 from gradcon.messages import confidence_table, describe, metrics_table, warn
 from gradcon.options import Options
 from gradcon.points import KEEP, check_keep
 from gradcon.result import CONFIDENCE_PICTURE, SUMMARY
+from gradcon.scene import check_flip
 
 
 @app.command("estimate")
@@ -34,7 +35,7 @@ def _estimate(
     solves: Solves = Options.solves,
     views: Views = "all",
     engine: Engine = "auto",
-    flip: Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")] = None,
+    flip: Flip = None,
     initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
     depth: Annotated[
@@ -54,8 +55,7 @@ def _estimate(
     """
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
-    if flip not in (None, "x", "y", "xy"):
-        raise InputError(f"flip: {flip!r} is not one of x, y, xy.")
+    check_flip(flip)
     if not points and (normals or keep is not None):
         raise InputError(f"{'normals' if normals else 'keep'}: is about the points; add --points.")
     share = check_keep(KEEP if keep is None else keep)

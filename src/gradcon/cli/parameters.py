@@ -13,6 +13,7 @@ Epsilon = Annotated[float, typer.Option(help="Noise of the images, whose range i
 Scales = Annotated[int | None, typer.Option(help="Number of scales; by default the method's own.")]
 Solves = Annotated[int, typer.Option(help="At most so many solves.")]
 Engine = Annotated[str, typer.Option(help="auto, cuda, cpu or reference.")]
+Flip = Annotated[str | None, typer.Option(help="Turn baselines around along x, y or xy.")]
 Points = Annotated[bool, typer.Option("--points", help="Write points.ply too, a point cloud.")]
 KeepWeights = Annotated[
     bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")

@@ -73,10 +73,9 @@ class Progress(Display):
         self.reused += 1
         self.left_cost -= self._cost(job)
         if self.bar is not None:
-            self.bar.update(self.task, total=self.total - self.reused)
+            self.bar.update(self.task, completed=self.done + self.reused)
 
     def begun(self) -> None:
-        # With the first job: by now it is known how many of those before it were found done.
         if not self.announced:
             self._announce()
             self.started = time.monotonic()
@@ -87,23 +86,24 @@ class Progress(Display):
         self.done_cost += self._cost(job)
         self.left_cost -= self._cost(job)
         self.failed += failure is not None
-        parts = [f"{self.failed} failed" if self.failed else "", self.pace() if self.speed else "", self.left()]
+        counts = {"found done": self.reused, "failed": self.failed}
+        parts = [
+            *(f"{number} {what}" for what, number in counts.items() if number),
+            self.pace() if self.speed else "",
+            self.left(),
+        ]
         note = ", ".join(filter(None, [*parts, job.label]))
-        total = self.total - self.reused
+        ended = self.done + self.reused
         if self.bar is not None:
-            self.bar.update(self.task, completed=self.done, note=note)
-        elif time.monotonic() - self.spoke >= SECONDS_BETWEEN_LINES or self.done == total:
+            self.bar.update(self.task, completed=ended, note=note)
+        elif time.monotonic() - self.spoke >= SECONDS_BETWEEN_LINES or ended == self.total:
             self.spoke = time.monotonic()
-            print(f"{self.name}: {self.done} of {total} {self.noun}, {note}", file=sys.stderr, flush=True)
+            print(f"{self.name}: {ended} of {self.total} {self.noun}, {note}", file=sys.stderr, flush=True)
 
     def _announce(self) -> None:
         if not self.announced and self.total:
             self.announced = True
-            print(
-                f"{self.name}: {self.total - self.reused} {self.noun} to do, {self.reused} found done",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(f"{self.name}: {self.total} {self.noun}", file=sys.stderr, flush=True)
 
     def _cost(self, job: Job) -> float:
         return job.cost * (self.workers if job.alone else 1)  # the others do nothing meanwhile

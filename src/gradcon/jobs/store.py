@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -78,8 +78,8 @@ class Store:
                 self._checked(self.root / name, sha256)
             return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
-            why = str(error) if isinstance(error, InputError) else _strange(path)
-            self.damaged.append(why)
+            sentence = str(error) if isinstance(error, InputError) else _strange(path)
+            self.damaged.append(sentence.partition("; ")[0].rstrip(".") + ".")  # there is nothing to do about it
             return None
 
     def read(self, path: Path) -> dict[str, Any]:
@@ -117,9 +117,14 @@ class Store:
             }
         )
         files.append((str(here / f"{job.key}.json"), to_json({**kept, "sha256": sha256_of(kept)}).encode()))
-        for folder in {(self.root / name).parent for name, _ in files}:
-            make_folder(folder)
-        write_files(self.root, files)
+        made = [path for folder in {(self.root / name).parent for name, _ in files} for path in make_folder(folder)]
+        try:
+            write_files(self.root, files)
+        except BaseException:
+            for folder in made:
+                with suppress(OSError):  # not empty
+                    folder.rmdir()
+            raise
 
     def _arrays(self, entry: dict[str, str] | None) -> dict[str, NDArray[Any]]:
         if entry is None:

@@ -62,6 +62,8 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
         No folder could be used, and nothing was written, or the page cannot be written.
     """
     out = Path(out)
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; give the name of a page, which ends in .html.")
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{out}: a report is a page for browsers; give a name that ends in .html.")
     if not folders:

@@ -33,6 +33,8 @@ def read(folder: Path, name: str) -> Map:
 def read_summary(folder: Path) -> dict[str, Any]:
     """What result.json holds."""
     path = folder / SUMMARY
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; give the folder that `gradcon estimate` wrote.")
     if (folder / VIDEO_LIST).is_file():
         raise InputError(f"{folder}: holds the results of a video; give the folder of one of its frames.")
     if folder.is_dir() and not path.exists():
@@ -42,7 +44,10 @@ def read_summary(folder: Path) -> dict[str, Any]:
         summary = json.loads(text)
     except (RecursionError, ValueError):  # such as a number of more digits than Python reads
         raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
-    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+    version = summary.get("format") if isinstance(summary, dict) else None
+    if isinstance(version, str) and version.startswith(FORMAT.rstrip("0123456789")) and version != FORMAT:
+        raise InputError(f"{path}: is of another version ({version[:40]!r}, not {FORMAT}); estimate the scene again.")
+    if not isinstance(summary, dict) or version != FORMAT:
         raise InputError(f"{path}: is not a result of gradcon ({FORMAT}); estimate the scene again.")
     return summary
 
