@@ -60,9 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"{message.removesuffix('.')}{'' if message.endswith('?') else ';'} see {where} --help.")
     except MemoryError:
         return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
-    except (KeyboardInterrupt, typer.Abort) as stopped:
-        by_signal = isinstance(stopped, Terminated) or isinstance(stopped.__cause__, Terminated)  # as an Abort
-        return 143 if by_signal else 130
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
     except OSError as error:  # of stdout: files are written by functions that say which
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
@@ -70,12 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; give it another place.")
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, as schedulers of clusters send it: things are left as Ctrl-C leaves them."""
-
-
 def _terminate(number: int, frame: object) -> NoReturn:
-    raise Terminated
+    """SIGTERM, as schedulers of clusters send it: things are left as Ctrl-C leaves them."""
+    raise SystemExit(143)
 
 
 def _fail(sentence: str, code: int = 2) -> int:

@@ -79,7 +79,7 @@ def _batch(
             progress=True,
             **told,
         )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         print("batch: stopped; finished scenes are kept, run it again to continue", file=sys.stderr)
         raise
     for text in found["recomputed_because_damaged"]:
