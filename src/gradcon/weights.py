@@ -56,9 +56,12 @@ class Weights:
         return np.square(self.codes.astype(np.float32) / CODES)
 
     def encode(self) -> bytes:
-        """What weights.npz holds; the disparities in eight bits between the lowest and the highest."""
+        """What weights.npz holds; the disparities in eight bits from the lowest to the highest, or a little beyond."""
         low, high = float(self.disparities.min()), float(self.disparities.max())
-        scaled = (self.disparities - low) * (255 / max(high - low, 1e-12))
+        unit = max(high - low, 1e-12) / 254
+        low = unit * np.floor(low / unit)  # a whole number of steps: 0, where most runs start, is kept as it is
+        high = low + 255 * unit
+        scaled = (self.disparities - low) / unit
         buffer = io.BytesIO()
         np.savez_compressed(
             buffer,

@@ -146,7 +146,8 @@ function shownDisparity(result) {
   for (let row = 0, i = 0; row < result.rows; row++) {
     const start = offset + place(row, weights.before_rows) * weights.before_columns;
     for (let column = 0; column < result.columns; column++, i++) {
-      values[i] = weights.low + unit * weights.before[start + place(column, weights.before_columns)];
+      const value = weights.low + unit * weights.before[start + place(column, weights.before_columns)];
+      values[i] = Math.abs(value) < 1e-6 * unit ? 0 : value; // rounding alone
     }
   }
   weights.shown = k;
@@ -204,7 +205,7 @@ function paint(result) {
   const canvas = $("canvas.map", result.figure), { columns, rows, views } = result;
   const context = canvas.getContext("2d"), final = solveOf(result) >= result.solves || !result.weights;
   const when = final || state.map === "confidence" ? "" : `before solve ${result.weights.solves[recordOf(result)]}`;
-  const sampled = result.step > 1 ? `every ${result.step}th pixel` : "";
+  const sampled = result.step > 1 ? `one pixel of every ${result.step} x ${result.step}` : "";
   const say = (...what) => {
     $(".what", result.figure).textContent = what.filter(Boolean).join(", ");
     canvas.setAttribute("aria-label", `${title(result)}${result.label}, ${what.filter(Boolean).join(", ")}`);
@@ -321,9 +322,9 @@ function drawLegend() {
     new Uint32Array(image.data.buffer).set(TABLES[name]);
     context.putImageData(image, 0, 0);
     const ends = { disparity: ["", " nearer"], error: [" too far", " too near"], confidence: [" sure", " unsure"] }[name];
-    make("span", {}, legend, short(low) + ends[0]);
+    make("span", {}, legend, (name === "confidence" ? "" : "≤ ") + short(low) + ends[0]);
     legend.append(bar);
-    make("span", {}, legend, short(high) + ends[1]);
+    make("span", {}, legend, `≥ ${short(high)}${ends[1]}`);
     make("span", { class: "unit" }, legend, data.unit);
   }
   make("span", { class: "swatch unknown" }, legend);
@@ -372,6 +373,7 @@ function setUpPicture(result) {
     point(event);
   });
   canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && state.map !== "views") return set({ held: !state.held });
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -522,7 +524,7 @@ function setUpTrust(result) {
       svg.setAttribute("aria-label", `${nameOf(q)}: ${rounded(total)} of the trust`);
     }
     const parts = maps.map(({ q }) => `${nameOf(q)}: ${rounded(sum(shares[q]) / whole)}`), { x, y } = sampleOf(result);
-    text.replaceChildren(`At ${x}, ${y}, before solve ${weights.solves[k]}: ${parts.join(", ")}. Most trusted view `);
+    text.replaceChildren(`At ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}: ${parts.join(", ")}. Most trusted view `);
     make("bdi", {}, text, targets[best]);
     text.append(`: ${rounded(byView[best])}; far views: ${rounded(sum(byView.filter((_, t) => far[t])))}.`);
     const all = weights.solves.map((_, n) => trustAt(result, n));
@@ -627,7 +629,8 @@ function setUpCloud(result) {
   const scale = calibration ? (cloud.unit ? `in ${cloud.unit}` : "up to scale") : "not to scale: the cameras are not calibrated";
   const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
   const tint = result.views ? "" : "; coloured by disparity";
-  const text = `${number} points, ${scale}; the surest pixels, gaps between surfaces left out${tint}`;
+  const which = result.confidence ? "the surest pixels of the final disparity" : "of the final disparity";
+  const text = `${number} points, ${scale}; ${which}, gaps between surfaces left out${tint}`;
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
   canvas.style.aspectRatio = `${columns} / ${rows}`;
@@ -751,7 +754,7 @@ function setUpControls() {
   form.addEventListener("input", ({ target: { name, value } }) => set({ [name]: name === "map" ? value : Number(value) }));
   document.addEventListener("keydown", (event) => {
     if (!event.target.classList?.contains("keys") || event.ctrlKey || event.altKey || event.metaKey) return;
-    const step = { "[": -1, "]": 1, PageUp: -1, PageDown: 1 }[event.key], choice = choices[Number(event.key) - 1];
+    const step = { "[": -1, "]": 1, PageUp: 1, PageDown: -1 }[event.key], choice = choices[Number(event.key) - 1];
     if (step && lastSolve) set({ solve: clamp(state.solve + step, 1, lastSolve) });
     else if (choice && event.key !== "0") set({ map: choice });
     else return;
