@@ -68,6 +68,19 @@ def test_a_click_holds_the_pixel_and_another_lets_it_go(browser: Browser, one: P
     browser.move(PICTURE, 0.8, 0.75)
     assert pixel(browser) != held
     assert "held" not in browser.text("#r0 .readout")
+    browser.find(PICTURE).send_keys("\ue007")  # Enter
+    browser.settle()
+    assert "held" in browser.text("#r0 .readout")
+
+
+def test_it_began_at_nothing(browser: Browser, one: Path) -> None:
+    browser.open(one)
+    browser.js("gradcon.set({ solve: 1 })")
+    browser.settle()
+    assert "disparity from 0 to 0, median 0" in browser.text("#r0 figcaption")
+    assert shown(browser, "disparity") == 0
+    browser.press("input[name=solve]", "]")
+    assert "before solve 2" in browser.text("#r0 figcaption")
 
 
 def test_camera_moves_with_the_mouse(browser: Browser, one: Path, folders: list[Path]) -> None:
@@ -173,7 +186,8 @@ def test_trust_is_what_the_weights_say(browser: Browser, one: Path, folders: lis
         shares = (weights["codes"][k, i, j] / 255.0) ** 2
         shares /= shares.sum()
         sentence = browser.text(".trust[data-key=r0] .sentence")
-        assert f"At {step // 2 + step * j}, {step // 2 + step * i}, before solve {weights['solves'][k]}:" in sentence
+        assert sentence.startswith(f"At {step // 2 + step * j}, {step // 2 + step * i}, the nearest recorded pixel")
+        assert f"before solve {weights['solves'][k]}:" in sentence
         finest_shown, best_shown = re.search(r"finest scale: (\d+) %.*view .+: (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
         assert int(finest_shown) == pytest.approx(100 * shares[finest].sum(), abs=1)
         assert int(best_shown) == pytest.approx(100 * shares.sum(axis=0).max(), abs=1)
