@@ -87,10 +87,12 @@ KERNEL void reference_fields(
 
 // ---- pixel by pixel
 
-// The pixel of this thread, in rows from `first_row` on.
-#define THIS_PIXEL(first_row)                                  \
+// The place of this thread's pixel, in rows from `first_row` on; and its index.
+#define THIS_PLACE(first_row)                                  \
     int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);      \
-    int y = first_row + (int)(blockIdx.y * blockDim.y + threadIdx.y); \
+    int y = first_row + (int)(blockIdx.y * blockDim.y + threadIdx.y);
+#define THIS_PIXEL(first_row) \
+    THIS_PLACE(first_row)     \
     long long pixel = (long long)y * pitch + x;
 
 // Grid: pixels, pixels, views.
@@ -151,7 +153,7 @@ KERNEL void keep_weights(
     const float *variance_taps, int step, int first_row, int end_row, float *kept, int height, int width, int pitch
 ) {
     SHARED(float, patch);
-    THIS_PIXEL(first_row)
+    THIS_PLACE(first_row)
     float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
     if (x >= width || y >= end_row || x % step != step / 2 || y % step != step / 2) return;
     float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
