@@ -14,7 +14,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from gradcon import Options, estimate, synth
+from gradcon import Options, estimate, open_scene, synth
 from gradcon.report import write_report
 
 PATH = Path(__file__).with_name("report.png")
@@ -25,7 +25,8 @@ STATE = "gradcon.set({ x: 0.3841, y: 0.6185, solve: 60, yaw: -0.35, pitch: 0.12 
 def main() -> None:
     """Estimate, write the page, photograph it."""
     with tempfile.TemporaryDirectory() as folder:
-        result = estimate(synth.render("occlusion", (384, 384)), Options(solves=60), keep_weights=True)
+        scene = open_scene(synth.write("occlusion", Path(folder) / "scene" / "occlusion", (384, 384)))
+        result = estimate(scene, Options(solves=60), keep_weights=True)
         page = write_report([result.save(Path(folder) / "occlusion")], Path(folder) / "report.html").path
         options = webdriver.ChromeOptions()
         options.binary_location = str(shutil.which("chromium"))
