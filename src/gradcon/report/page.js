@@ -327,8 +327,9 @@ function drawLegend() {
     make("span", {}, legend, `≥ ${short(high)}${ends[1]}`);
     make("span", { class: "unit" }, legend, data.unit);
   }
-  make("span", { class: "swatch unknown" }, legend);
-  make("span", {}, legend, "unknown");
+  const unknown = make("span", { class: "pair" }, legend);
+  make("span", { class: "swatch unknown" }, unknown);
+  unknown.append(" unknown");
 }
 
 // Distance between the closest two of the cameras, as they are drawn.
