@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,7 +54,14 @@ class BatchFolder:
     def refuse_foreign_results(self, paths: Sequence[Path]) -> list[Entry]:
         """A folder for each scene; an error, and nothing touched, if something else is there."""
         taken = self.scenes()
-        entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), self._holds)
+        finished = cache(self.finished)  # looked for only where a scene may have moved
+
+        def holds(folder: str, path: Path) -> bool:
+            kept = finished().get(folder, [])
+            here = inputs_sha256(path, Hints(**self.parameters["hints"]), self.path) if kept else ""
+            return any(job["job"]["inputs"] == here for job in kept)
+
+        entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), holds)
         for entry in entries:
             place = self.path / entry.folder
             if entry.folder not in taken and (place.is_symlink() or place.is_file() or _holds_something(place)):
@@ -101,12 +109,6 @@ class BatchFolder:
                     own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
                     for name in {*own, f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
                         (self.path / name).unlink(missing_ok=True)
-
-    def _holds(self, folder: str, path: Path) -> bool:
-        """Whether a folder has the result of the scene at `path`, wherever that was then."""
-        kept = self.finished().get(folder, [])
-        here = inputs_sha256(path, Hints(**self.parameters["hints"]), self.path) if kept else ""
-        return any(job["job"]["inputs"] == here for job in kept)
 
     def _list(self) -> dict[str, Any] | None:
         path = self.path / LIST

@@ -148,7 +148,7 @@ def _demo(out: Out = Path("demo")) -> None:
     warn(result)
     print(describe(result, out))
     page = (out / demo.PAGE).resolve()
-    print(f"{'scene':11} {out / demo.FOLDER}: the views, to try other commands on")
+    print(f"{'views':11} {out / demo.FOLDER}: to try other commands on")
     print(f"{'page':11} {out / demo.PAGE}: to look at it, open {page.as_uri()} in a browser")
 
 

@@ -56,7 +56,7 @@ def encode_png_map(values: ArrayLike, scale: float, offset: float, description: 
     for name in description:
         if name not in DESCRIPTION:
             raise InputError(f"a map has no {name!r} to describe it by; there are {', '.join(DESCRIPTION)}.")
-    return _encode(to_greys(array, Steps(scale, offset)), Steps(scale, offset), description)
+    return _encode(np.where(np.isnan(array), 0, grey).astype(np.uint16), Steps(scale, offset), description)
 
 
 def _encode(greys: NDArray[np.uint16], steps: Steps, description: Mapping[str, str | None]) -> bytes:
