@@ -20,6 +20,7 @@ from gradcon.errors import DeviceError, InputError
 from gradcon.jobs import Job, Outcome, Store, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.processes import cores
+from gradcon.jobs.workers import Returned, WarmUp, Workers
 
 
 def square(x: int, folder: str, seconds: float = 0.0) -> Outcome:
@@ -49,6 +50,46 @@ def failing(how: str) -> Job:
 
 def marks(folder: Path) -> list[int]:
     return sorted(int(path.name.split("-")[0]) for path in folder.iterdir())
+
+
+class OneBigWorker(Workers):
+    """Does two jobs at once; its killer kills it when each of the others has failed once."""
+
+    size = 2
+
+    def __init__(self) -> None:
+        self.held: list[Job] = []
+        self.tried: set[str] = set()
+
+    def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> OneBigWorker:
+        return self
+
+    def room(self) -> bool:
+        return len(self.held) < self.size
+
+    def hand_out(self, job: Job) -> None:
+        self.held.append(job)
+
+    def returned(self, timeout: float | None) -> list[Returned]:
+        fresh = [job for job in self.held if job.parameters["how"] != "die" and job.key not in self.tried]
+        if fresh:
+            self.tried.add(fresh[0].key)
+            self.held.remove(fresh[0])
+            return [Returned(fresh[0], failure="of its own.")]
+        back, self.held = self.held, []
+        if any(job.parameters["how"] == "die" for job in back):
+            return [Returned(job, failure="died.", suspect=True) for job in back]
+        return [Returned(job, failure="of its own.") for job in back]
+
+    def stop(self, at_once: bool) -> None:
+        assert not self.held
+
+
+def test_who_fails_beside_a_killer_is_given_up_for_its_own_reason(tmp_path: Path) -> None:
+    """It fails, is tried again while the killer is there, and dies with it: a third try, by itself, tells."""
+    refused, killer = failing("refuse"), failing("die")
+    report = run([refused, killer], Store(tmp_path / "jobs"), machine=OneBigWorker())
+    assert report.failures == {refused.key: "of its own.", killer.key: "died."}
 
 
 def test_jobs_are_done_once_and_found_again(tmp_path: Path) -> None:

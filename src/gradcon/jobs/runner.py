@@ -186,9 +186,10 @@ class _Queue:
             self.ready.appendleft(job)
             return None
         self.failures[job.key] += 1
-        if self.failures[job.key] > RETRIES:
+        unsure = back.suspect and job.key not in self.suspects  # it was not by itself: another may have killed them
+        if self.failures[job.key] > RETRIES and not unsure:
             return back.failure
-        if back.suspect:
+        if unsure:
             self.suspects.add(job.key)
         self.again.append(job)
         return None
