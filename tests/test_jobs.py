@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 from gradcon.errors import DeviceError, InputError
 from gradcon.jobs import Job, Outcome, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.processes import cores
+from gradcon.jobs.processes import Processes, cores
 from gradcon.jobs.workers import Returned, WarmUp, Workers
 
 
@@ -229,6 +230,16 @@ def test_a_process_that_lost_its_gpu_is_replaced(tmp_path: Path) -> None:
     report = run(jobs, Store(tmp_path / "jobs"), workers=1)
     assert report.failures == {jobs[1].key: "cuda: the GPU failed."}
     assert report.computed == 4
+
+
+def test_who_fails_behind_a_job_that_lost_the_gpu_is_innocent() -> None:
+    first, behind = (Job(use_gpu, {"number": number, "fails": number == 0}, "none", "job") for number in range(2))
+    with Processes(1) as processes:
+        processes.hand_out(first)
+        processes.hand_out(behind)
+        (held,) = processes._crew
+        wait(held.jobs, timeout=60)  # both have failed before either comes back
+        assert processes.returned(60) == [Returned(first, failure="cuda: the GPU failed."), Returned(behind)]
 
 
 def test_jobs_are_made_while_others_are_done(tmp_path: Path) -> None:

@@ -116,13 +116,19 @@ class Processes(Workers):
         return future
 
     def _bury(self, process: _Process, blame: bool = True) -> None:
-        """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame."""
+        """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame.
+
+        Without `blame`, its GPU was lost with a job that has come back already: those behind it failed for that alone.
+        """
         process.pool.shutdown(wait=False, cancel_futures=True)
         warming = self._warming is not None and process is self._crew[0]  # then no job had begun
         blamed = warming or not blame
         for future, job in process.jobs.items():
-            if future.done() and not future.cancelled() and not isinstance(future.exception(), BrokenProcessPool):
+            lost = not future.done() or future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
+            without_gpu = not lost and isinstance(future.exception(), DeviceError)
+            if not (lost or (without_gpu and blamed)):
                 self._buried.append(_returned(job, future))
+                blamed = blamed or without_gpu
             elif blamed:
                 self._buried.append(Returned(job))
             else:
