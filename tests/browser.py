@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from waiting import wait_until
 
 FLAGS = (
     "--headless=new",
@@ -45,18 +46,10 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
         self.driver.get(path.resolve().as_uri())
-        self.wait(lambda: self.js("return document.documentElement.dataset.ready"))
+        wait_until(lambda: self.js("return document.documentElement.dataset.ready"))
 
     def js(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
-
-    def wait(self, condition: Callable[[], Any], seconds: float = 10.0) -> Any:
-        """Until something is so; what it is."""
-        end = time.monotonic() + seconds
-        while not (value := condition()):
-            assert time.monotonic() < end, f"not within {seconds} s"
-            time.sleep(0.02)
-        return value
 
     def settle(self) -> None:
         """Until what was changed has been drawn."""

@@ -24,6 +24,7 @@ from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
 from gradcon import Options, estimate, open_scene, synth
 from gradcon.cli import main
 from gradcon.jobs.job import sha256_of
+from waiting import PATIENCE
 
 
 def batch(*arguments: object) -> int:
@@ -89,7 +90,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
     out = tmp_path_factory.mktemp("out") / "deep" / "batch"
     process = start_batch(scenes / "set", out, str(scenes / "other" / "scene00"), str(scenes / "set" / "notes"))
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=PATIENCE)
     return out, process.returncode, errors
 
 
@@ -320,7 +321,7 @@ def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, nu
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.01)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, errors
     assert "finished scenes are kept" in errors.splitlines()[-1]
     finished = rows(out)

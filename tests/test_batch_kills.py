@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from batch_scenes import leftovers, results, start_batch, write_scenes
-from test_jobs import children, gone
+from test_jobs import children, wait_until_gone
+from waiting import PATIENCE
 
 KILLS = 20
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the workers")
@@ -24,7 +25,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
     write_scenes(tmp_path / "in", 8, size=24)
     clean = tmp_path / "clean"
     begun = time.monotonic()
-    assert start_batch(tmp_path / "in", clean).wait(timeout=120) == 0
+    assert start_batch(tmp_path / "in", clean).wait(timeout=PATIENCE) == 0
     whole = time.monotonic() - begun
     expected = results(clean)
     out, moments, kills = tmp_path / "out", random.Random(0), 0
@@ -41,7 +42,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
             workers = children(process.pid)
             process.kill()
             process.wait()
-            assert gone(workers), "orphans"
+            wait_until_gone(workers)
             kills += 1
         else:
             for _ in range(4):
@@ -49,14 +50,14 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
                     os.kill(moments.choice(workers), signal.SIGKILL)
                     kills += 1
                 time.sleep(moments.uniform(0.0, 0.3))
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=PATIENCE)
             assert process.returncode in (0, 1), errors  # 1: a scene's process was killed twice
             assert "Traceback" not in errors
             assert not leftovers(out)
         for path in (out / "jobs").glob("*.json"):
             for name in json.loads(path.read_text())["files"]:  # whole, and what it names is there
                 assert (out / name).read_bytes() == expected.get(name, (out / name).read_bytes())
-    assert start_batch(tmp_path / "in", out).wait(timeout=120) == 0
+    assert start_batch(tmp_path / "in", out).wait(timeout=PATIENCE) == 0
     assert results(out) == expected
     assert not leftovers(out)
 

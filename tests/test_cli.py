@@ -19,6 +19,7 @@ import gradcon
 from gradcon import cli, synth
 from gradcon.cli import estimates
 from gradcon.io.pfm import read_pfm, write_pfm
+from waiting import PATIENCE
 
 FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "depth.pfm", "depth.png", "result.json", "truth.pfm"}
 FILES |= {"views.jpg"}
@@ -27,7 +28,7 @@ COMMAND = [sys.executable, "-m", "gradcon"]
 
 def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600, **more
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=PATIENCE, **more
     )
 
 
@@ -342,7 +343,7 @@ def test_ctrl_c_leaves_nothing_and_exits_with_130(scene: Path, tmp_path: Path) -
         assert process.stderr is not None
         assert "solve 1 of" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err

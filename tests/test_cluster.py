@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +26,7 @@ from gradcon.errors import InputError
 from gradcon.jobs import Job, Store, cluster, run
 from gradcon.jobs.cluster import Cluster
 from test_jobs import children, failing, use_gpu
+from waiting import PATIENCE, wait_until
 
 TESTS = str(Path(__file__).parent)
 
@@ -41,10 +41,7 @@ class Started:
         self.environment = {**os.environ, "PYTHONPATH": TESTS, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
         self.processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
-        until = time.monotonic() + 60
-        while not (self.file.exists() and self.file.read_text()):
-            assert time.monotonic() < until, (folder / "scheduler.log").read_text()
-            time.sleep(0.05)
+        wait_until(lambda: self.file.exists() and self.file.read_text())
 
     def worker(self) -> subprocess.Popen[bytes]:
         return self._start("worker", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
@@ -73,7 +70,9 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     started.worker()
     started.worker()
     try:
-        wait_for_two(started)
+        with pytest.MonkeyPatch.context() as patient:
+            patient.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)  # they may be long in coming
+            wait_for_two(started)
         yield started
     finally:
         started.stop()
@@ -81,10 +80,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 
 def wait_for_two(started: Started) -> None:
     with Cluster(str(started.file)) as connected:
-        until = time.monotonic() + 60
-        while connected.threads() < 2:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        wait_until(lambda: connected.threads() >= 2)
 
 
 def done(out: Path) -> int:
@@ -92,11 +88,8 @@ def done(out: Path) -> int:
 
 
 def wait_until_done(out: Path, count: int, process: subprocess.Popen[str]) -> None:
-    until = time.monotonic() + 60
-    while done(out) < count:
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: done(out) >= count or process.poll() is not None, pause=0.01)
+    assert process.poll() is None, process.communicate()[1]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
@@ -108,16 +101,16 @@ def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_p
     (worker,) = [pid for pid in children(two_workers.processes[1].pid) if b"spawn_main" in command_of(pid)]
     os.kill(worker, signal.SIGKILL)
     assert done(out) < 12
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     assert "12 of 12 scenes" in errors
-    assert start_batch(tmp_path / "in", here).wait(timeout=120) == 0
+    assert start_batch(tmp_path / "in", here).wait(timeout=PATIENCE) == 0
     assert len(results(out)) == 12 * 8
     assert results(out) == results(here)
     assert not leftovers(out)
     # What was done on the cluster is found done here: the key does not know where.
     again = start_batch(tmp_path / "in", out, "--json")
-    told = json.loads(again.communicate(timeout=120)[0])
+    told = json.loads(again.communicate(timeout=PATIENCE)[0])
     assert (told["computed"], told["reused"]) == (0, 12)
 
 
@@ -202,7 +195,7 @@ def test_no_workers_and_a_scheduler_that_dies(
         process = start_batch(tmp_path / "in", out, "--scheduler", str(started.file))
         wait_until_done(out, 2, process)
         started.scheduler.kill()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     finally:
         started.stop()
     assert process.returncode == 2, errors
@@ -210,7 +203,7 @@ def test_no_workers_and_a_scheduler_that_dies(
     assert "Traceback" not in errors
     assert 2 <= done(out) < 12
     assert not leftovers(out)
-    assert start_batch(tmp_path / "in", out).wait(timeout=120) == 0
+    assert start_batch(tmp_path / "in", out).wait(timeout=PATIENCE) == 0
 
 
 def test_two_estimates_in_two_threads_are_those_of_one() -> None:

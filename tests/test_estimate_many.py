@@ -10,9 +10,9 @@ import pytest
 from gradcon import InputError, Options, estimate, estimate_many, synth
 from gradcon.engines import cuda_device
 from test_engines import random_scene
+from waiting import PATIENCE
 
 module = importlib.import_module("gradcon.estimate")  # `gradcon.estimate` is the function
-SOON = 20.0  # seconds; what is waited for comes at once, or never
 
 
 def video(frames, size=(40, 52)):
@@ -75,7 +75,7 @@ def test_the_next_scene_is_read_while_one_is_computed(monkeypatch):
     compute = module.minimise
 
     def waiting(*arguments, **options):
-        assert asked.wait(SOON), "nobody asked for the next scene"
+        assert asked.wait(PATIENCE), "nobody asked for the next scene"
         return compute(*arguments, **options)
 
     def scenes():
@@ -99,7 +99,7 @@ def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
         return compute(*arguments, **options)
 
     def waiting(*arguments):
-        assert begun.wait(SOON), "the next scene waits for this result"
+        assert begun.wait(PATIENCE), "the next scene waits for this result"
         return finish(*arguments)
 
     monkeypatch.setattr(module, "minimise", counting)

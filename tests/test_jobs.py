@@ -22,6 +22,7 @@ from gradcon.jobs import Job, Outcome, Store, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.processes import Processes, cores
 from gradcon.jobs.workers import Returned, WarmUp, Workers
+from waiting import PATIENCE, wait_until
 
 
 def square(x: int, folder: str, seconds: float = 0.0) -> Outcome:
@@ -199,7 +200,7 @@ print(run([job, *test_jobs.squares(folder / "marks", 2)], Store(folder / "jobs")
 def test_half_an_outcome_is_waited_for_by_nobody(tmp_path: Path) -> None:
     """In a process of its own, which would wait for ever."""
     command = [sys.executable, "-c", SENDING, str(Path(__file__).parent), str(tmp_path)]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert found.stdout == "3\n", found.stderr
     assert (tmp_path / "mark").exists()
 
@@ -238,7 +239,7 @@ def test_who_fails_behind_a_job_that_lost_the_gpu_is_innocent() -> None:
         processes.hand_out(first)
         processes.hand_out(behind)
         (held,) = processes._crew
-        wait(held.jobs, timeout=60)  # both have failed before either comes back
+        wait(held.jobs, timeout=PATIENCE)  # both have failed before either comes back
         assert processes.returned(60) == [Returned(first, failure="cuda: the GPU failed."), Returned(behind)]
 
 
@@ -279,7 +280,7 @@ def test_a_worker_of_another_gradcon_is_refused(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(InputError, match=r"^worker: runs a gradcon .* of other sources; install the same one there\.$"):
         run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2)
     assert marks(tmp_path / "marks") == []
-    assert gone([child.pid for child in multiprocessing.active_children() if child.pid])
+    wait_until_gone([child.pid for child in multiprocessing.active_children() if child.pid])
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "edited", "swapped", "no arrays", "other arrays"])
@@ -361,11 +362,9 @@ def children(pid: int) -> list[int]:
     return [int(name) for name in processes if status(name)[1:2] == [str(pid)]]
 
 
-def gone(pids: list[int], seconds: float = 10) -> bool:
-    until = time.monotonic() + seconds
-    while any(status(pid)[:1] not in ([], ["Z"]) for pid in pids) and time.monotonic() < until:
-        time.sleep(0.05)
-    return all(status(pid)[:1] in ([], ["Z"]) for pid in pids)
+def wait_until_gone(pids: list[int]) -> None:
+    """No process is left an orphan."""
+    wait_until(lambda: all(status(pid)[:1] in ([], ["Z"]) for pid in pids))
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
@@ -374,20 +373,18 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path: Path) -> None:
     done = 0
     for more in (0, 1, 3, 2):  # to be finished before the next kill
         process = start(tmp_path)
-        until = time.monotonic() + 60
-        while len(finished(tmp_path)) < done + more and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda: len(finished(tmp_path)) >= done + more, pause=0.01)  # noqa: B023
         workers = children(process.pid)
         assert len(workers) >= 2 or more == 0
         process.kill()
         process.wait()
-        assert gone(workers), "orphans"
+        wait_until_gone(workers)
         for path in finished(tmp_path):
             json.loads(path.read_text())  # whole
         assert len(finished(tmp_path)) >= done + more
         done = len(finished(tmp_path))
     assert done < 12
-    output, errors = start(tmp_path).communicate(timeout=60)
+    output, errors = start(tmp_path).communicate(timeout=PATIENCE)
     assert output == "done\n", errors
     report = run(squares(tmp_path / "marks", 12, 0.15), Store(tmp_path / "jobs"), workers=1)
     assert (report.reused, report.computed) == (12, 0)
@@ -397,14 +394,12 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
     process = start(tmp_path)
-    until = time.monotonic() + 30
-    while not list((tmp_path / "jobs").glob("*.json")) and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: list((tmp_path / "jobs").glob("*.json")))
     workers = children(process.pid)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode != 0
-    assert gone(workers)
+    wait_until_gone(workers)
     assert len(list((tmp_path / "jobs").glob("*.json"))) >= 1
     assert not list((tmp_path / "jobs").glob("*.tmp"))
 

@@ -14,6 +14,7 @@ from browser import Browser, missing
 from gradcon.io.pfm import read_pfm
 from gradcon.report import write_report
 from report_folders import SIZE, SOLVES, edit, read_weights
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
@@ -54,7 +55,7 @@ def test_arrow_keys_move_the_pixel(browser: Browser, one: Path, folders: list[Pa
     browser.press(PICTURE, "shift", "left")
     assert pixel(browser) == (x - 8, y + 1)
     assert shown(browser, "disparity") == pytest.approx(read_pfm(folders[0] / "disparity.pfm")[y + 1, x - 8], abs=2e-4)
-    browser.wait(lambda: f"pixel {x - 8}, {y + 1}" in browser.text("#spoken"))  # for readers of the screen
+    wait_until(lambda: f"pixel {x - 8}, {y + 1}" in browser.text("#spoken"))  # for readers of the screen
 
 
 def test_a_click_holds_the_pixel_and_another_lets_it_go(browser: Browser, one: Path) -> None:

