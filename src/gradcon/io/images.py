@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io import jpeg, png, pnm, tiff
 from gradcon.io.files import read_bytes
+from gradcon.io.orientation import UPRIGHT, orientation
 
 MAX_PIXELS = 2**28
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -33,7 +34,7 @@ def read_image(path: str | Path) -> NDArray[Any]:
     Raises
     ------
     InputError
-        The file is missing, empty, truncated, corrupt, absurdly large or not such an image.
+        The file is missing, empty, truncated, corrupt, absurdly large, stored turned or not such an image.
     """
     pixels, white = _read(Path(path))
     if white is None or pixels.dtype.kind != "u" or white == np.iinfo(pixels.dtype).max:
@@ -53,18 +54,31 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
     """Pixels, and the value of white where the format states one of its own."""
     data = read_bytes(path)
     try:
-        if data.startswith(png.SIGNATURE):
-            return png.decode(data, MAX_PIXELS), None
-        if data.startswith(b"\xff\xd8\xff"):
-            return jpeg.decode(data, MAX_PIXELS), None
-        if data.startswith(_TIFF_MAGIC):
-            return tiff.decode(data, MAX_PIXELS), None
-        if data[:1] == b"P" and data[1:2] in b"123456" and len(data) > 2:
-            return pnm.decode(data)
+        pixels, white, way_up = _decoded(data)
     except InputError as reason:
         raise InputError(f"{path}: {reason}; copy or export the image again.") from None
     except Exception:  # the decoders' libraries raise whatever they meet in a damaged file
         raise InputError(
             f"{path}: cannot be decoded: it is truncated, corrupt or of a rare kind; export the image again."
         ) from None
-    raise InputError(f"{path}: is not an image that can be read; use PNG, PGM, PPM, TIFF or JPEG.")
+    if way_up not in UPRIGHT:
+        raise InputError(
+            f"{path}: is stored turned (orientation {way_up}), so its rows and columns are not as they are seen; "
+            "store it upright, for example with `mogrify -auto-orient` (ImageMagick)."
+        )
+    if pixels is None:
+        raise InputError(f"{path}: is not an image that can be read; use PNG, PGM, PPM, TIFF or JPEG.")
+    return pixels, white
+
+
+def _decoded(data: bytes) -> tuple[NDArray[Any] | None, int | None, int]:
+    """Pixels, None of what is no image; the value of white, where it is stated; the tag Orientation."""
+    if data.startswith(png.SIGNATURE):
+        return png.decode(data, MAX_PIXELS), None, png.orientation(data)
+    if data.startswith(b"\xff\xd8\xff"):
+        return jpeg.decode(data, MAX_PIXELS), None, jpeg.orientation(data)
+    if data.startswith(_TIFF_MAGIC):
+        return tiff.decode(data, MAX_PIXELS), None, orientation(data)
+    if data[:1] == b"P" and data[1:2] in b"123456" and len(data) > 2:
+        return *pnm.decode(data), 1
+    return None, None, 1

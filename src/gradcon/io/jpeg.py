@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io import orientation as tag
 
 _KEPT_APPS = (0xE0, 0xEE)  # JFIF and Adobe: they say how colours are stored
+_EXIF_APP, _EXIF = 0xE1, b"Exif\0\0"
 _COMMENT, _SCAN = 0xFE, 0xDA
 _BARE = {0x01, *range(0xD0, 0xD9)}  # markers without a length
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Pixels of a JPEG, uint8, (h, w) or (h, w, 3), as stored: an EXIF rotation is not applied.
+    """Pixels of a JPEG, uint8, (h, w) or (h, w, 3), as stored: see `orientation`.
 
     Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
     """
@@ -29,10 +32,29 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     return np.array(image if image.mode in ("L", "RGB") else image.convert("RGB"))
 
 
+def orientation(data: bytes) -> int:
+    """What EXIF says of the way up; 1 is upright."""
+    for marker, start, end in _segments(data):
+        if marker == _EXIF_APP and data.startswith(_EXIF, start + 4):
+            return tag.orientation(data[start + 4 + len(_EXIF) : end])
+    return 1
+
+
 def _bare(data: bytes) -> bytes:
     """The same picture with nothing but what decoding needs."""
-    kept, position = [data[:2]], 2
-    while True:
+    kept = [data[:2]]
+    for marker, start, end in _segments(data):
+        if marker == _SCAN and data.rfind(b"\xff\xd9") < start:
+            raise InputError("is truncated")
+        if marker != _COMMENT and (not 0xE0 <= marker <= 0xEF or marker in _KEPT_APPS):
+            kept.append(data[start:end])
+    return b"".join(kept)
+
+
+def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Marker, begin and end of every segment; the last is the first scan, with all that follows it."""
+    position, marker = 2, 0
+    while marker != _SCAN:
         while data[position : position + 2] == b"\xff\xff":  # padding
             position += 1
         if position + 4 > len(data):
@@ -41,10 +63,6 @@ def _bare(data: bytes) -> bytes:
             raise InputError("is corrupt (a marker is missing)")
         marker = data[position + 1]
         length = 0 if marker in _BARE else int.from_bytes(data[position + 2 : position + 4])
-        if marker == _SCAN:
-            if data.rfind(b"\xff\xd9") < position:
-                raise InputError("is truncated")
-            return b"".join([*kept, data[position:]])
-        if marker != _COMMENT and (not 0xE0 <= marker <= 0xEF or marker in _KEPT_APPS):
-            kept.append(data[position : position + 2 + length])
-        position += 2 + length
+        end = len(data) if marker == _SCAN else position + 2 + length
+        yield marker, position, end
+        position = end

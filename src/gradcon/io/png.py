@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io import orientation as tag
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
@@ -68,6 +69,12 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     mode = "RGB" if header.colour == RGB else "RGBA"
     high, low = (unpack(header, f"{mode};16{order}").astype(np.uint16) for order in "BL")
     return (high << 8 | low)[..., :3]
+
+
+def orientation(data: bytes) -> int:
+    """What an eXIf chunk says of the way up; 1 is upright."""
+    blocks = (chunk[8:-4] for kind, chunk in _chunks(data) if kind == b"eXIf")
+    return tag.orientation(next(blocks, b""))
 
 
 def read_text(data: bytes) -> tuple[Header, dict[str, str]]:
