@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames, open_scene
+from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
 from gradcon.cli.openings import Told, Views, opens_scene
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.depth import calibration_of
@@ -20,6 +21,10 @@ from gradcon.options import Options
 from gradcon.points import KEEP, check_keep
 from gradcon.result import CONFIDENCE_PICTURE, SUMMARY
 from gradcon.scene import check_flip
+
+if TYPE_CHECKING:
+    from gradcon.io.listing import Listing
+    from gradcon.io.maps import Map
 
 
 @app.command("estimate")
@@ -59,9 +64,10 @@ def _estimate(
     if not points and (normals or keep is not None):
         raise InputError(f"{'normals' if normals else 'keep'}: is about the points; add --points.")
     share = check_keep(KEEP if keep is None else keep)
-    start = _initial(initial)
+    given = _initial(initial)
     refuse_unwritable(out)
     found = open_frames(scene, views=views, **told)
+    start = _start(given, initial, found.listing)
     chosen = videos.choose_frames(frames, found, scene)
 
     def prepare(opened: Scene) -> Scene:
@@ -118,17 +124,25 @@ def _evaluate(
 
     if picture is not None and not confidence:
         raise InputError("picture: is of the confidence; add --confidence.")
-    estimated = _disparity(disparity)
-    opened = open_scene(scene, views=2, **told)  # the truth needs no more views
-    if opened.ground_truth is None:
-        raise InputError(f"{scene}: holds no ground truth to compare with; give a scene that does.")
-    found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated, opened.ground_truth)}
+    estimated = read_disparity(disparity)
+    frames = open_frames(scene, views=2, **told)  # the truth needs no more views
+    opened = frames[0]
+    truth = opened.ground_truth
+    if truth is None:
+        raise InputError(
+            f"{scene}: holds no ground truth of {opened.reference_name} to compare with; give a scene that does."
+        )
+    refuse_another_view(estimated, disparity, frames.listing)
+    refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
+    found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
     if confidence:
         if not (disparity.is_dir() or disparity.suffix.lower() == ".npz"):
             raise InputError(f"{disparity}: is one map; --confidence takes a result, which holds the confidence too.")
-        deviation = read_map(disparity, "confidence").values
-        found["confidence"] = evaluate_confidence(estimated, deviation, opened.ground_truth)
+        deviation = read_map(disparity, "confidence")
+        refuse_another_view(deviation, disparity, frames.listing)
+        refuse_another_size(deviation, disparity, opened.shape, f"the ground truth of {scene}")
+        found["confidence"] = evaluate_confidence(estimated.values, deviation.values, truth)
         target = picture or (disparity if disparity.is_dir() else disparity.parent) / CONFIDENCE_PICTURE
         write_file(target, confidence_picture(found["confidence"], opened.name))
         text += f"\n\n{confidence_table(found['confidence'])}\n{'plots':30} {target}"
@@ -152,23 +166,19 @@ def _demo(out: Out = Path("demo")) -> None:
     print(f"{'page':11} {out / demo.PAGE}: to look at it, open {page.as_uri()} in a browser")
 
 
-def _initial(text: str | None) -> Any:
+def _initial(text: str | None) -> float | Map | None:
     """A number, or a map of disparity."""
     if text is None:
         return None
     try:
         return float(text)
     except ValueError:
-        return _disparity(Path(text))
+        return read_disparity(Path(text))
 
 
-def _disparity(path: Path) -> Any:
-    """The disparity of a result or of a map in a file, which may not say what it is."""
-    from gradcon.io.maps import choose, read_maps
-
-    maps = read_maps(path)
-    if maps[0].quantity not in (None, "disparity"):
-        raise InputError(
-            f"{path}: holds {maps[0].name}, not a disparity; give a map of disparity, or a result's folder."
-        )
-    return choose(maps, path, "disparity" if maps[0].quantity is not None else None)[0].values
+def _start(given: float | Map | None, told: str | None, scene: Listing) -> Any:
+    """What to start from, as `gradcon.estimate` takes it, if it belongs to the scene."""
+    if given is None or isinstance(given, float):
+        return given
+    refuse_another_view(given, Path(told or ""), scene)
+    return given.values

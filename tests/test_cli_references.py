@@ -1,0 +1,140 @@
+"""A map is compared with the truth of its own view, and starts an estimate of its own view, or is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcon import cli, estimate, open_scene, synth
+from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.maps import Map, read_map, write_map
+from gradcon.io.pfm import write_pfm
+from gradcon.options import Options
+
+Capture = pytest.CaptureFixture[str]
+MIDDLE, CORNER = "input_Cam004.png", "input_Cam000.png"
+SIZE = (24, 30)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine views, with the truth of the middle one and of the corner."""
+    folder = synth.write("planes", tmp_path_factory.mktemp("scenes") / "planes", SIZE, grid=3, views="all")
+    write_pfm(folder / "gt_disp_lowres_Cam000.pfm", np.zeros(SIZE, np.float32))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corner(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result of the corner view."""
+    opened = open_scene(scene, reference=CORNER)
+    result = estimate(opened, Options(solves=1), engine="reference", check_directions=False)
+    return result.save(tmp_path_factory.mktemp("results") / "corner")
+
+
+def run(*arguments: object) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+def refused(capsys: Capture, *arguments: object) -> str:
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+@pytest.mark.parametrize("form", ["folder", "disparity.pfm", ".tif", ".png", ".npz", ".exr"])
+def test_a_map_of_another_view_is_refused(
+    form: str, corner: Path, scene: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    if form == ".exr":
+        pytest.importorskip("OpenEXR")
+    path = {"folder": corner, "disparity.pfm": corner / form}.get(form, tmp_path / f"map{form}")
+    if form.startswith("."):
+        write_map(path, read_map(corner, "disparity"), lossy=True)
+    said = refused(capsys, "evaluate", path, scene)
+    assert said == (
+        f"gradcon: {path}: is a map of {CORNER}, but the reference of {scene} is {MIDDLE}; "
+        f"add --reference {CORNER}, or give a map of {MIDDLE}.\n"
+    )
+    assert run("evaluate", path, scene, "--reference", CORNER) == 0
+    captured = capsys.readouterr()
+    assert "RMSE" in captured.out
+    assert captured.err == ""
+
+
+def test_neither_confidence_nor_a_start_may_be_another_views(
+    corner: Path, scene: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", corner, scene, "--confidence")
+    assert not (corner / "confidence.png").exists()
+    mixed = tmp_path / "mixed.npz"
+    disparity, confidence = (read_map(corner, quantity) for quantity in ("disparity", "confidence"))
+    write_map(mixed, [dataclasses.replace(disparity, reference=MIDDLE), confidence])
+    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", mixed, scene, "--confidence")
+
+    start = ["estimate", scene, "--solves", 1, "--engine", "reference", "--initial", corner, "--out", tmp_path / "out"]
+    assert f"--reference {CORNER}" in refused(capsys, *start)
+    assert not (tmp_path / "out").exists()
+    assert run(*start, "--reference", CORNER) == 0
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["parameters"]["initial"] == "a map"
+
+
+def test_a_view_that_is_not_listed_is_another_too(corner: Path, scene: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Such as that of an image which has been removed, or is no neighbour of the reference."""
+    write_map(tmp_path / "map.tif", dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))
+    assert "is a map of input_Cam077.png" in refused(capsys, "evaluate", tmp_path / "map.tif", scene)
+
+
+@pytest.mark.parametrize("called", ["view (1, 1)", "0004.jpg", "cameras/input_Cam004.png", "middle", None])
+def test_another_name_is_not_yet_another_view(
+    called: str | None, corner: Path, scene: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    write_map(tmp_path / "map.tif", dataclasses.replace(read_map(corner, "disparity"), reference=called))
+    assert run("evaluate", tmp_path / "map.tif", scene) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_another_scene_may_count_its_views_differently(corner: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A crop of the grid has another middle: it is compared, and said."""
+    views = np.random.default_rng(1).random((5, 5, *SIZE)).astype(np.float32)
+    save_lightfield(tmp_path / "all.npz", views, ground_truth=np.zeros(SIZE, np.float32))
+    crop = Map(np.zeros(SIZE, np.float32), "disparity", reference="view (1, 1)", scene="crop")
+    write_map(tmp_path / "crop.tif", crop)
+    assert run("evaluate", tmp_path / "crop.tif", tmp_path / "all.npz") == 0
+    warned = capsys.readouterr().err
+    assert warned.startswith("WARNING: ")
+    assert "is a map of view (1, 1) of crop, taken for one of view (2, 2) of all" in warned
+    write_map(tmp_path / "crop.tif", dataclasses.replace(crop, scene="all.npz"))
+    said = refused(capsys, "evaluate", tmp_path / "crop.tif", tmp_path / "all.npz")
+    assert 'add --reference "view (1, 1)"' in said
+    assert "holds no ground truth of view (1, 1)" in refused(
+        capsys, "evaluate", tmp_path / "crop.tif", tmp_path / "all.npz", "--reference", "view (1, 1)"
+    )
+
+
+def test_a_frame_of_a_video_starts_only_its_own_view(corner: Path, tmp_path: Path, capsys: Capture) -> None:
+    from gradcon.io.png import encode
+
+    for name in ("cam_0_0", "cam_0_1", "cam_0_2"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        for k, image in enumerate(np.random.default_rng(0).integers(0, 256, (2, *SIZE), dtype=np.uint8)):
+            (tmp_path / "in" / name / f"{k}.png").write_bytes(encode(image))
+    common = ["estimate", tmp_path / "in", "--solves", 1, "--engine", "reference", "--out"]
+    assert run(*common, tmp_path / "first", "--frames", "0") == 0
+    start = ["--frames", "1", "--initial", tmp_path / "first" / "frame_0000"]
+    assert run(*common, tmp_path / "second", *start) == 0
+    capsys.readouterr()
+    said = refused(capsys, *common, tmp_path / "third", *start, "--reference", "cam_0_0")
+    assert "is a map of cam_0_1, but the reference of" in said
+
+
+def test_sizes_that_differ_name_the_map_and_the_scene(scene: Path, tmp_path: Path, capsys: Capture) -> None:
+    write_pfm(tmp_path / "small.pfm", np.zeros((3, 4)))
+    said = refused(capsys, "evaluate", tmp_path / "small.pfm", scene)
+    assert f"{tmp_path / 'small.pfm'}: is 4 x 3 pixels, but the ground truth of {scene} is 30 x 24;" in said
