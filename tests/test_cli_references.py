@@ -85,6 +85,15 @@ def test_neither_confidence_nor_a_start_may_be_another_views(
     assert json.loads((tmp_path / "out" / "result.json").read_text())["parameters"]["initial"] == "a map"
 
 
+def test_plots_of_the_confidence_replace_no_other_file_of_a_result(corner: Path, scene: Path, capsys: Capture) -> None:
+    before = (corner / "disparity.png").read_bytes()
+    plots = ["evaluate", corner, scene, "--reference", CORNER, "--confidence", "--picture"]
+    assert "disparity.png: is the name of a file of the result" in refused(capsys, *plots, corner / "disparity.png")
+    assert (corner / "disparity.png").read_bytes() == before
+    assert run(*plots, corner / "confidence.png") == 0
+    (corner / "confidence.png").unlink()
+
+
 def test_a_view_that_is_not_listed_is_another_too(corner: Path, scene: Path, tmp_path: Path, capsys: Capture) -> None:
     """Such as that of an image which has been removed, or is no neighbour of the reference."""
     write_map(tmp_path / "map.tif", dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))

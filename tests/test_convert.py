@@ -151,6 +151,29 @@ def test_what_is_read_is_never_written(result: Path, tmp_path: Path, capsys: Cap
         assert "is what would be read" in refused(capsys, source, target, "--force")
 
 
+def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Not by another of its maps, nor by a map from elsewhere, nor one that it has not yet: result.json tells of it."""
+    write_pfm(tmp_path / "whole.pfm", np.arange(720.0).reshape(24, 30))
+    (result / "depth.pfm").unlink()
+    (result / "confidence.pfm").rename(tmp_path / "stored.pfm")
+    (result / "confidence.pfm").symlink_to(tmp_path / "stored.pfm")
+    (tmp_path / "alias").symlink_to(result)
+    for source, target in (
+        (result / "confidence.pfm", result / "disparity.pfm"),
+        (tmp_path / "whole.pfm", result / "confidence.pfm"),
+        (tmp_path / "whole.pfm", result / "depth.pfm"),
+        (tmp_path / "whole.pfm", result / "depth.png"),
+        (tmp_path / "whole.pfm", tmp_path / "alias" / "disparity.pfm"),
+    ):
+        said = refused(capsys, source, target, "--force")
+        assert said == (
+            f"{target}: is the name of a file of the result in that folder, which result.json describes; "
+            "give another name.\n"
+        )
+    assert convert(tmp_path / "whole.pfm", result / "mine.pfm") == 0  # beside them is well
+    assert convert(tmp_path / "whole.pfm", tmp_path / "depth.pfm") == 0  # and so is such a name elsewhere
+
+
 def test_a_missing_library_is_named(
     result: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

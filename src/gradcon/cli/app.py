@@ -10,7 +10,7 @@ import typer
 
 from gradcon import __version__
 from gradcon.errors import InputError
-from gradcon.messages import RESULT_FILES
+from gradcon.result import RESULT_FILES, SUMMARY
 
 # Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -55,3 +55,13 @@ def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None
     for name in files:
         if (folder / name).is_dir():
             raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")
+
+
+def refuse_result_file(path: Path) -> None:
+    """Refuse to write to one of a result's own files: its result.json would no longer tell what is there."""
+    import os
+
+    if path.name.lower() in RESULT_FILES and os.path.lexists(path.parent / SUMMARY):
+        raise InputError(
+            f"{path}: is the name of a file of the result in that folder, which {SUMMARY} describes; give another name."
+        )

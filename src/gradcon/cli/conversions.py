@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradcon.cli.app import app
+from gradcon.cli.app import app, refuse_result_file
 from gradcon.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def _convert(
 
     maps.format_of(target)  # refuse an unknown one before anything is read
     _refuse_to_overwrite(source, target)
+    refuse_result_file(target)
     found = maps.choose(maps.read_maps(source), source, quantity, several=True)
     lost = maps.losses(target, found)
     if lost and not force:

@@ -10,7 +10,7 @@ import typer
 
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames
 from gradcon.cli import videos
-from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
 from gradcon.cli.openings import Told, Views, opens_scene
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
@@ -124,6 +124,8 @@ def _evaluate(
 
     if picture is not None and not confidence:
         raise InputError("picture: is of the confidence; add --confidence.")
+    if picture is not None and picture.name != CONFIDENCE_PICTURE:
+        refuse_result_file(picture)
     estimated = read_disparity(disparity)
     frames = open_frames(scene, views=2, **told)  # the truth needs no more views
     opened = frames[0]
