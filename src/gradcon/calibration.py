@@ -36,12 +36,16 @@ class Calibration:
         Minus the disparity of what is infinitely far, in pixels per unit baseline.
     unit : {"m", "cm", "mm", ""}
         Of the depth; empty where the cameras' scale is not known (a reconstruction from images alone).
+    steps : (right, down)
+        How many unit baselines the reference stands from the camera that K was known of, by which `moved` has shifted
+        the principal point.
     """
 
     product: float
     K: NDArray[np.float64]
     offset: float = 0.0
     unit: str = ""
+    steps: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         try:
@@ -84,7 +88,12 @@ class Calibration:
         """Of the camera so many unit baselines to the right and down: its sensor is shifted by as many offsets."""
         K = self.K.copy()
         K[:2, 2] += np.array(steps) * self.offset
-        return replace(self, K=K)
+        return replace(self, K=K, steps=(self.steps[0] + steps[0], self.steps[1] + steps[1]))
+
+    def flipped(self, x: bool = False, y: bool = False) -> Calibration:
+        """For cameras that are counted from the other end: it was moved as far, but the other way."""
+        right, down = self.steps
+        return self.moved((-2 * right if x else 0.0, -2 * down if y else 0.0))
 
     def summary(self) -> dict[str, Any]:
         """Plain types, as result.json holds them."""

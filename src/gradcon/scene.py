@@ -186,12 +186,12 @@ class Scene:
         scene = Scene(
             self.reference,
             self.targets,
-            self.baselines * signs,
+            self.baselines * signs + 0.0,  # no -0, so that it is known for the same scene as one that is counted so
             ground_truth=self.ground_truth,
             name=self.name,
             reference_name=self.reference_name,
             target_names=self.target_names,
-            calibration=self.calibration,
+            calibration=self.calibration.flipped(x, y) if self.calibration is not None else None,
             metadata=self.metadata,
         )
         scene._given, scene.sources = self._given, [self.sources[k] for k in scene._order]

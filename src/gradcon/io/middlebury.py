@@ -25,6 +25,7 @@ from gradcon.io.listing import Listing, files_in, find_reference, image_grid
 
 STEPS = 4  # between the two views whose disparity the maps give
 FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views
+CENTRED = 3  # the view whose principal point is taken to be in the middle; see _calibration
 DMIN = "dmin.txt"
 CALIBRATED = "view"  # the layout of 2005 and 2006
 
@@ -73,7 +74,7 @@ def list_middlebury(folder: Path, hints: Hints) -> Listing:
         views=list(grid.values()),
         reference=chosen,
         ground_truth=(lambda: read_map(maps[0], layout, size_factor)) if maps else None,
-        calibration=(lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape))
+        calibration=(lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape, number))
         if layout.stem == CALIBRATED
         else None,
         metadata={"format": "middlebury"},
@@ -99,8 +100,14 @@ def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[
     return np.where(grey == 0, np.float32(np.nan), grey.astype(np.float32) / np.float32(factor * STEPS))
 
 
-def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int]) -> Calibration | None:
-    """Depth in mm, where dmin.txt is there; the principal point is not published, and taken to be in the middle."""
+def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int], number: int) -> Calibration | None:
+    """Depth in mm of the view of that number, where dmin.txt is there.
+
+    Cropping shifted each view by dmin / 4 against the next, so they do not share a principal point.  None is published.
+    The widths of all scenes are about 1690 - 3/2 dmin: of frames of one width, what all seven views show was kept, the
+    right of the first and the left of the last.  If the lens was before the middle of the frame, its principal point
+    is in the middle of the fourth view, view3.
+    """
     if not dmin.exists() or factor is None:
         return None
     text = read_text(dmin).strip()
@@ -112,7 +119,8 @@ def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int]) -> Ca
         raise InputError(f"{dmin}: must hold one number, not {text!r:.60}; download it again, or remove it.")
     focal, (height, width) = FOCAL_PX / factor, shape
     K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
-    return Calibration(FOCAL_PX * BASELINE_MM / (STEPS * factor), K, cropped / (STEPS * factor), "mm")
+    middle = Calibration(FOCAL_PX * BASELINE_MM / (STEPS * factor), K, cropped / (STEPS * factor), "mm")
+    return middle.moved((number - CENTRED, 0))
 
 
 def _numbered(folder: Path, stem: str) -> list[tuple[int, Path]]:
