@@ -66,7 +66,7 @@ class OneBigWorker(Workers):
     def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> OneBigWorker:
         return self
 
-    def room(self) -> bool:
+    def room(self, ahead: bool = True) -> bool:
         return len(self.held) < self.size
 
     def hand_out(self, job: Job) -> None:

@@ -13,8 +13,10 @@ import os
 import re
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -27,10 +29,10 @@ from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
 
 CONNECT_SECONDS = 10.0
-WAIT_FOR_WORKERS_SECONDS = 10.0  # at the start
+WAIT_FOR_WORKERS_SECONDS = 30.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
-LEAVE_SECONDS = 0.5  # until a worker whose GPU failed makes room for a new one
+LEAVE_SECONDS = 60.0  # until a worker whose GPU failed leaves, if nobody tells it to
 _ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
@@ -94,8 +96,14 @@ class Cluster:
         return threads
 
     def _refuse_other_gradcon(self) -> None:
-        here = Gradcon.here()
-        for where, error in self.client.run(_compare, here, on_error="return").items():
+        """Of those that answer soon; each compares again before it does a job."""
+        here, answers = Gradcon.here(), SimpleQueue[dict[str, Any]]()
+        _in_a_thread(lambda: answers.put(self.client.run(_compare, here, on_error="return")))
+        try:
+            found = answers.get(timeout=CONNECT_SECONDS)
+        except Empty:
+            return
+        for where, error in found.items():
             if isinstance(error, OtherGradconError):
                 raise error
             if isinstance(error, ModuleNotFoundError | AttributeError | ImportError):
@@ -113,74 +121,82 @@ class ClusterWorkers(Workers):
         self.size = 1 if alone else cluster.size
         self._asked_by = Gradcon.here()
         self._jobs: dict[Any, Job] = {}  # by future
-        self._ended: SimpleQueue[Any] = SimpleQueue()
-        self._looked = self._had_workers = time.monotonic()
+        self._ended: SimpleQueue[tuple[Any, Outcome | _LostGpu | BaseException]] = SimpleQueue()
+        self._looked = time.monotonic()
+        self._alone_since: float | None = None  # when it was first seen that there are no workers
         self._handed_out = 0
 
-    def room(self) -> bool:
+    def room(self, ahead: bool = True) -> bool:
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._look()
-        return len(self._jobs) < (1 if self.alone else AHEAD * self.size)
+        return len(self._jobs) < (1 if self.alone else (AHEAD if ahead else 1) * self.size)
 
     def hand_out(self, job: Job) -> None:
         self._handed_out += 1
         key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"  # no other client's, and not that of a first try
         future = self.cluster.client.submit(partial(_do, job, self._asked_by), key=key, pure=False)
         self._jobs[future] = job
-        future.add_done_callback(self._ended.put)
+        future.add_done_callback(lambda ended: _in_a_thread(lambda: self._fetch(ended)))
 
     def returned(self, timeout: float | None) -> list[Returned]:
         try:
-            future = self._ended.get(timeout=LOOK_SECONDS if timeout is None else timeout)
+            future, ended = self._ended.get(timeout=LOOK_SECONDS if timeout is None else timeout)
         except Empty:
             if timeout is None:
                 self._look()
             return []
-        return [self._taken(self._jobs.pop(future), future)]
+        return [self._taken(self._jobs.pop(future), ended)]
 
     def stop(self, at_once: bool) -> None:
         if self._jobs and self.cluster.client.status == "running":
             self.cluster.client.cancel(list(self._jobs))
         self._jobs.clear()
 
-    def _taken(self, job: Job, future: Any) -> Returned:
+    def _fetch(self, future: Any) -> None:
+        """However long it takes: it may be large, the line slow, or it died with its worker and is done anew."""
+        try:
+            self._ended.put((future, future.result()))
+        except BaseException as error:
+            self._ended.put((future, error))
+
+    def _taken(self, job: Job, ended: Outcome | _LostGpu | BaseException) -> Returned:
         from distributed import CancelledError, KilledWorker
 
-        try:
-            return Returned(job, self._fetched(future))
-        except KilledWorker as error:
-            count = error.allowed_failures + 1
-            why = f"{count} workers in a row died with it: killed, or out of memory."
+        if isinstance(ended, Outcome):
+            return Returned(job, ended)
+        if isinstance(ended, _LostGpu):
+            _in_a_thread(lambda: self.cluster.client.run(_leave, workers=[ended.worker], on_error="ignore"))
+            return failed(job, DeviceError(ended.why))
+        if isinstance(ended, KilledWorker):
+            why = f"{ended.allowed_failures + 1} workers in a row died with it: killed, or out of memory."
             return Returned(job, failure=why, suspect=True)  # another on the same workers may have killed them
-        except CancelledError:
-            raise self.cluster.lost() from None
-        except Exception as error:  # whatever a job raises
-            if self.cluster.client.status != "running":
-                raise self.cluster.lost() from error
-            return failed(job, error)
-
-    def _fetched(self, future: Any) -> Outcome:
-        """An outcome that is done; for longer than a moment only if its worker died with it, and it is done again."""
-        while True:
-            try:
-                outcome: Outcome = future.result(timeout=10 * LOOK_SECONDS)
-                return outcome
-            except TimeoutError:
-                if future.status == "error":  # the job's own
-                    raise
-                self._look()
+        if isinstance(ended, CancelledError) or self.cluster.client.status != "running":
+            raise self.cluster.lost() from ended
+        return failed(job, ended)  # whatever it raised
 
     def _look(self) -> None:
         """How many workers there are now; none for too long is an error."""
         threads = self.cluster.threads()
         self._looked = time.monotonic()
         if threads:
-            self._had_workers = self._looked
+            self._alone_since = None
             self.size = 1 if self.alone else threads
-        elif self._looked - self._had_workers > WITHOUT_WORKERS_SECONDS:
+            return
+        self._alone_since = self._alone_since or self._looked
+        if self._looked - self._alone_since > WITHOUT_WORKERS_SECONDS:
             raise InputError(
                 f"{self.cluster.address}: all workers are gone; what is finished is kept: start some, and run it again."
             )
+
+
+def _in_a_thread(function: Callable[[], object]) -> None:
+    """Which nobody waits for: what it is waiting for may never come."""
+
+    def quietly() -> None:
+        with suppress(Exception):  # of a connection that is lost, which is noticed elsewhere
+            function()
+
+    threading.Thread(target=quietly, daemon=True).start()
 
 
 def _connect(address: str) -> Any:
@@ -236,24 +252,39 @@ def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
     return None
 
 
+@dataclass(frozen=True)
+class _LostGpu:
+    """What a worker sends instead of an outcome when its GPU has failed, as it would for all jobs to come."""
+
+    worker: str
+    why: str
+
+
 _leaving = threading.Event()  # of a worker whose GPU has failed
 
 
-def _do(job: Job, asked_by: Gradcon) -> Outcome:
+def _do(job: Job, asked_by: Gradcon) -> Outcome | _LostGpu:
     """In a worker, which may do several at once, each in a thread: one core each, unless it was given more."""
     import numba
     from distributed import get_worker
 
     if _leaving.is_set():
-        time.sleep(60)  # it ends before: the scheduler gives this job to another
+        time.sleep(2 * LEAVE_SECONDS)  # it ends before: the scheduler gives this job to another
     worker = get_worker()
     config: Any = numba.config  # made of the environment when it is imported
     given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
     numba.set_num_threads(max(1, given // worker.state.nthreads))  # of this thread alone
     try:
         return do(job, asked_by, f"worker {worker.address}")
-    except DeviceError:
-        # The GPU would fail for all others too, until the process is a new one, which Dask's nanny starts.
+    except DeviceError as error:
         _leaving.set()
-        threading.Timer(LEAVE_SECONDS, os._exit, [1]).start()  # when this error has been sent
-        raise
+        timer = threading.Timer(LEAVE_SECONDS, _leave)
+        timer.daemon = True
+        timer.start()
+        return _LostGpu(worker.address, str(error))
+
+
+def _leave() -> None:
+    """In a worker whose GPU has failed, once this is known: its nanny starts a new process."""
+    if _leaving.is_set():
+        os._exit(1)

@@ -55,6 +55,9 @@ class Job:
         About how long it takes, in any unit that the other jobs share; for the estimate of the time left.
     alone : bool
         Whether it wants the machine for itself, because it measures time.
+    changed : callable, optional
+        Asked when it is done: why the outcome cannot be kept, in a sentence, if its data are no longer those whose
+        hash `inputs` is.
     """
 
     function: Callable[..., Outcome]
@@ -64,6 +67,7 @@ class Job:
     where: Mapping[str, Any] = field(default_factory=dict)
     cost: float = 1.0
     alone: bool = False
+    changed: Callable[[], str | None] | None = None
 
     @cached_property
     def identity(self) -> dict[str, Any]:

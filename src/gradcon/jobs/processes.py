@@ -1,6 +1,6 @@
 """Workers that are processes of this machine, each in a pool of its own: the death of one is no business of the others.
 
-Of the jobs that a dead process held, the oldest is the one it was doing, and is to blame; those behind it are innocent.
+Of the jobs that a dead process held, the one that it was doing is to blame; those behind it are innocent.
 If the process that hands out the jobs dies, its workers notice and leave.
 """
 
@@ -22,6 +22,7 @@ from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, Returned, WarmUp, Workers, do, failed
 
 DIED = "its process died: killed, or out of memory; use fewer workers."
+MOST_STILLBORN = 4  # processes in a row that died before they began anything: then it will not get better
 
 
 def cores() -> int:
@@ -51,14 +52,14 @@ class Processes(Workers):
         self._threads = max(1, cores() // size)
         self._asked_by = Gradcon.here()
         self._ended: SimpleQueue[tuple[_Process, Future[Any]]] = SimpleQueue()
-        self._before = set(multiprocessing.active_children())
         self._warm_up = warm_up
         self._warming: Future[Any] | None = None
         self._crew = [_Process(self._threads) for _ in range(size)]
         self._buried: list[Returned] = []
+        self._stillborn = 0
 
-    def room(self) -> bool:
-        return any(len(process.jobs) < AHEAD for process in self._open())
+    def room(self, ahead: bool = True) -> bool:
+        return any(len(process.jobs) < (AHEAD if ahead else 1) for process in self._open())
 
     def hand_out(self, job: Job) -> None:
         while True:
@@ -67,7 +68,7 @@ class Processes(Workers):
                 if self._warm_up is not None:
                     self._warming = self._submit(process, self._warm_up)
                     self._warm_up = None
-                self._submit(process, do, job, self._asked_by, job=job)
+                self._submit(process, _do, job, self._asked_by, job=job)
                 return
             except BrokenProcessPool:  # it died with nothing to do, or this is known before its last job came back
                 self._bury(process)
@@ -88,9 +89,10 @@ class Processes(Workers):
             if isinstance(future.exception(), BrokenProcessPool):
                 self._bury(process)
             else:
-                self._buried.append(_returned(process.jobs.pop(future), future))
-                if isinstance(future.exception(), DeviceError):  # with this process, it will fail for all others too
-                    self._bury(process, blame=False)
+                self._buried.append(process.taken(process.jobs.pop(future), future))
+                process.returned += 1
+                if process.lost_gpu:  # it will fail for all others too
+                    self._bury(process)
         found, self._buried = found + self._buried, []
         return found
 
@@ -100,9 +102,7 @@ class Processes(Workers):
                 list(together.map(lambda process: process.pool.shutdown(), self._crew))
             return
         for process in self._crew:
-            process.pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - self._before:
-            child.kill()
+            process.kill()
 
     def _open(self) -> list[_Process]:
         return self._crew[:1] if self._warming is not None or self._warm_up is not None else self._crew
@@ -115,27 +115,25 @@ class Processes(Workers):
         future.add_done_callback(lambda ended: self._ended.put((process, ended)))
         return future
 
-    def _bury(self, process: _Process, blame: bool = True) -> None:
-        """Replace a dead process; what it had finished counts, and of the rest the oldest is to blame.
+    def _bury(self, process: _Process) -> None:
+        """Replace a process that died or lost its GPU; what it had finished counts, the rest is to be done again.
 
-        Without `blame`, its GPU was lost with a job that has come back already: those behind it failed for that alone.
+        The job that it was doing is to blame for its death, and the first that failed for the loss of a GPU.
         """
         process.pool.shutdown(wait=False, cancel_futures=True)
-        warming = self._warming is not None and process is self._crew[0]  # then no job had begun
-        blamed = warming or not blame
-        for future, job in process.jobs.items():
+        begun = process.begun.value - process.returned  # of the jobs it holds, which it does in their order
+        self._stillborn = 0 if process.begun.value else self._stillborn + 1
+        for place, (future, job) in enumerate(process.jobs.items()):
             lost = not future.done() or future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
-            without_gpu = not lost and isinstance(future.exception(), DeviceError)
-            if not (lost or (without_gpu and blamed)):
-                self._buried.append(_returned(job, future))
-                blamed = blamed or without_gpu
-            elif blamed:
-                self._buried.append(Returned(job))
-            else:
+            if not lost and not (process.lost_gpu and isinstance(future.exception(), DeviceError)):
+                self._buried.append(process.taken(job, future))
+            elif (lost and place < begun and not process.lost_gpu) or self._stillborn >= MOST_STILLBORN:
                 self._buried.append(Returned(job, failure=DIED))
-                blamed = True
+                self._stillborn = 0
+            else:
+                self._buried.append(Returned(job))
         process.jobs.clear()
-        if warming:
+        if self._warming is not None and process is self._crew[0]:
             self._warming = None
         self._crew[self._crew.index(process)] = _Process(self._threads)
 
@@ -145,8 +143,11 @@ class _Process:
 
     def __init__(self, threads: int) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
-        self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads,))
+        self.begun = context.RawValue("Q", 0)  # how many jobs it has begun, which it writes itself
+        self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads, self.begun))
         self.jobs: dict[Future[Outcome], Job] = {}
+        self.returned = 0  # jobs that it holds no more
+        self.lost_gpu = False
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         """As the pool does it, but a process that dies at a bad moment is noticed too.
@@ -165,14 +166,33 @@ class _Process:
             raise BrokenProcessPool
         return future
 
+    def taken(self, job: Job, future: Future[Outcome]) -> Returned:
+        """A job that it has ended."""
+        error = future.exception()
+        self.lost_gpu = self.lost_gpu or isinstance(error, DeviceError)
+        return Returned(job, future.result()) if error is None else failed(job, error)
 
-def _returned(job: Job, future: Future[Outcome]) -> Returned:
-    error = future.exception()
-    return Returned(job, future.result()) if error is None else failed(job, error)
+    def kill(self) -> None:
+        """At once, whatever it is doing.  No Python before 3.14 lets a pool be asked for this."""
+        children = list((getattr(self.pool, "_processes", None) or {}).values())
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.kill()
 
 
-def _start(threads: int) -> None:
+_begun: Any = None  # in a worker: its count of jobs, which the parent reads
+
+
+def _do(job: Job, asked_by: Gradcon) -> Outcome:
+    """In a worker."""
+    _begun.value += 1
+    return do(job, asked_by)
+
+
+def _start(threads: int, begun: Any) -> None:
     """In a new worker: take a share of the cores, leave Ctrl-C to the parent, and leave when it is gone."""
+    global _begun  # noqa: PLW0603
+    _begun = begun
     os.environ["NUMBA_NUM_THREADS"] = str(threads)  # read when numba is imported, with the first job
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -51,6 +51,7 @@ def run(
     warm_up: WarmUp | None = None,
     display: Display | None = None,
     total: int | None = None,
+    report: Report | None = None,
 ) -> Report:
     """Do the jobs that the store does not hold yet; equal ones once.
 
@@ -70,10 +71,12 @@ def run(
         Told how it goes.
     total : int, optional
         How many jobs there are, where `jobs` has no length.
+    report : Report, optional
+        What is filled in and returned; for who wants to know of it even when the run is stopped by an error.
     """
     machine = machine or ThisMachine(workers)
     count = len(jobs) if isinstance(jobs, Sized) else total if total is not None else machine.size
-    report = Report()
+    report = report or Report()
     keeper = _Keeper(store, report, display or Quiet())
     alone: list[Job] = []
     with keeper.display.showing(jobs if isinstance(jobs, Sized) else count, machine.size):
@@ -112,6 +115,8 @@ class _Keeper:
             yield job if kept is None and not job.alone else None
 
     def take(self, job: Job, outcome: Outcome) -> None:
+        if job.changed is not None and (why := job.changed()) is not None:
+            return self.fail(job, why)
         self.store.save(job, outcome)
         self.report.outcomes[job.key] = replace(outcome, files={})
         self.report.computed += 1
@@ -128,11 +133,13 @@ def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
     queue = _Queue()
     exhausted, started = False, 0.0
     while True:
-        while crew.room() and (job := queue.next(exhausted)) is not None:
+        # Nobody has to wait for its next job; but the last ones are kept for who is free first, or they would be with
+        # one that is long busy.
+        while crew.room(ahead=len(queue.ready) > crew.size) and (job := queue.next(exhausted)) is not None:
             started = started or time.perf_counter()
             keeper.display.begun()
             crew.hand_out(job)
-        if not exhausted and len(queue.ready) < crew.size:  # one more at hand
+        if not exhausted and len(queue.ready) <= crew.size:  # one more at hand
             try:
                 job = next(source)
             except StopIteration:
@@ -185,11 +192,11 @@ class _Queue:
         if back.failure is None:
             self.ready.appendleft(job)
             return None
-        self.failures[job.key] += 1
-        unsure = back.suspect and job.key not in self.suspects  # it was not by itself: another may have killed them
-        if self.failures[job.key] > RETRIES and not unsure:
-            return back.failure
-        if unsure:
+        if back.suspect and job.key not in self.suspects:  # it was not by itself: another may be to blame
             self.suspects.add(job.key)
+        else:
+            self.failures[job.key] += 1
+            if back.suspect or self.failures[job.key] > RETRIES:
+                return back.failure
         self.again.append(job)
         return None

@@ -36,8 +36,8 @@ class Workers(ABC):
     size: int  # how many jobs are done at once
 
     @abstractmethod
-    def room(self) -> bool:
-        """Whether another job may be handed out now."""
+    def room(self, ahead: bool = True) -> bool:
+        """Whether another job may be handed out now: because somebody has nothing to do, or else `ahead`."""
 
     @abstractmethod
     def hand_out(self, job: Job) -> None:
