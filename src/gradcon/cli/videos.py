@@ -18,6 +18,7 @@ from typing import Any
 
 from gradcon import estimate_many
 from gradcon.cli.app import as_json, refuse_unwritable
+from gradcon.cli.footage import Footage
 from gradcon.errors import InputError
 from gradcon.io import Frames
 from gradcon.io.files import write_file
@@ -77,10 +78,14 @@ def estimate_video(
         if (out / folder).exists():
             refuse_unwritable(out / folder)
 
+    footage = Footage(found)
+    content: dict[int, str | None] = {}
+
     def scenes() -> Iterator[Scene]:
         for k in chosen:
             scene = prepare(found[k])
             scene.name = f"{scene.name}, frame {k}"
+            content[k] = footage.fingerprint(k, [scene.reference_name, *scene.target_names])
             yield scene
 
     name = found.listing.name or found.listing.source.resolve().name
@@ -95,9 +100,9 @@ def estimate_video(
             story["source"] = {**result.source, "name": name, "frames": len(found)}
             story["parameters"] = {key: value for key, value in result.parameters.items() if key != "initial"}
             if not rows:
-                earlier = _earlier(out, story)
+                earlier = _earlier(out, story, footage)
             save(result, out / folder)
-            rows.append(_row(k, folder, result))
+            rows.append({**_row(k, folder, result), "content": content[k]})
             known = {
                 row["frame"]: row for row in [*earlier, *rows]
             }  # until they are replaced, those of before are true
@@ -117,8 +122,11 @@ def refuse_video_folder(out: Path) -> None:
         raise InputError(f"{out}: holds the results of a video; choose another folder for that of a still.")
 
 
-def _earlier(out: Path, story: dict[str, Any]) -> list[dict[str, Any]]:
-    """What an earlier run wrote, by its list, if it is of the same video and parameters; else it is removed."""
+def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[str, Any]]:
+    """What an earlier run wrote, by its list, if it is of the same video and parameters; else it is removed.
+
+    A frame whose files have changed since then is of another video, whatever its name.
+    """
     try:
         told = json_module.loads((out / LIST).read_text(encoding="utf-8"))
         listed = [
@@ -127,16 +135,26 @@ def _earlier(out: Path, story: dict[str, Any]) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError):
         return []
     now = json_module.loads(as_json(story))
-    if all(told.get(key) == now[key] for key in ("source", "parameters")):
-        return [row for row in listed if (out / row["folder"] / SUMMARY).is_file()]
-    for folder in [out / row["folder"] for row in listed]:
-        if folder.is_symlink():
-            continue
-        for file in RESULT_FILES:
-            (folder / file).unlink(missing_ok=True)
-        with suppress(OSError):  # something else lies there too
-            folder.rmdir()
-    return []
+    alike = all(told.get(key) == now[key] for key in ("source", "parameters"))
+    views = [now["source"]["reference"], *now["source"]["targets"]]
+    kept = []
+    for row in listed:
+        contents = {row.get("content"), footage.fingerprint(row["frame"], views)}
+        if alike and len(contents - {None}) < 2:  # what cannot be told is taken for the same
+            kept.append(row)
+        else:
+            _remove(out / row["folder"])
+    return [row for row in kept if (out / row["folder"] / SUMMARY).is_file()]
+
+
+def _remove(folder: Path) -> None:
+    """Remove a frame's result, but nothing else that lies there."""
+    if folder.is_symlink():
+        return
+    for file in RESULT_FILES:
+        (folder / file).unlink(missing_ok=True)
+    with suppress(OSError):  # something else lies there too
+        folder.rmdir()
 
 
 def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
