@@ -58,6 +58,7 @@ class ResultPage:
     warnings: list[str]
     views: Views | None = None
     weights: weights.Weights | None = None
+    recorded_truth: Map | None = None  # at the pixels whose earlier disparities `weights` holds
     notes: list[str] = field(default_factory=list)  # on parts that could not be used
 
     @property
@@ -113,6 +114,9 @@ def read_folder(folder: Path) -> ResultPage:
             notes,
             lambda: weights.read_weights(folder / weights.FILE, len(targets), (height, width), result.solves),
         )
+    if result.weights is not None and truth is not None:
+        every = result.weights.disparity_step
+        result.recorded_truth = truth[::every, ::every]
     return result
 
 

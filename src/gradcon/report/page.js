@@ -48,6 +48,8 @@ async function load(result) {
   if (weights) {
     weights.codes = await readRecords(`${key}-codes`, weights.solves.length);
     weights.before = await readRecords(`${key}-before`, weights.solves.length);
+    const { before_columns: across, before_rows: down, truth } = weights;
+    weights.truth = truth && await readMap(`${key}-recorded`, truth, across, across * down);
   }
   result.figure = document.getElementById(key);
 }
@@ -102,10 +104,9 @@ function make(name, attributes = {}, parent = null, text = null) {
   return element;
 }
 
-// Decimals that a map's codes can tell apart.
-function decimals({ low, high, log }) {
-  return log ? 4 : clamp(Math.floor(-Math.log10((high - low) / 65534 || 1e-6)), 0, 5);
-}
+// Decimals of a value that is known in steps of a unit; the unit of a map's codes.
+const decimals = (unit) => clamp(Math.round(-Math.log10(unit || 1e-4)), 0, 6);
+const unitOf = ({ low, high }) => (high - low) / 65534;
 
 function statistics(values) {
   let low = Infinity, high = -Infinity;
@@ -135,23 +136,47 @@ function recordOf(result) {
   return result.weights ? Math.max(result.weights.solves.findLastIndex((solve) => solve <= solveOf(result)), 0) : -1;
 }
 
-// The disparity that is shown: the final one at the last solve, else the one before the recorded solve.
-function shownDisparity(result) {
-  const { weights } = result, k = recordOf(result);
-  if (k < 0 || solveOf(result) >= result.solves) return result.disparity;
-  if (weights.shown === k) return weights.expanded;
-  const unit = (weights.high - weights.low) / 255, offset = k * weights.before_rows * weights.before_columns;
-  const values = new Float32Array(result.columns * result.rows);
-  const place = (i, most) => Math.min(Math.round(i * result.step / weights.before_step), most - 1);
-  for (let row = 0, i = 0; row < result.rows; row++) {
-    const start = offset + place(row, weights.before_rows) * weights.before_columns;
-    for (let column = 0; column < result.columns; column++, i++) {
-      const value = weights.low + unit * weights.before[start + place(column, weights.before_columns)];
-      values[i] = Math.abs(value) < 1e-6 * unit ? 0 : value; // rounding alone
+// What is shown: the final maps from the last solve on, else what was recorded before a solve.  That is of every few
+// pixels alone: each pixel shows the nearest of these, and the truth there.
+function shownOf(result) {
+  const { weights, disparity, truth, columns, rows, step, maps } = result, k = recordOf(result);
+  const ended = state.solve >= (result.solves || lastSolve), when = ended ? "" : "final: earlier maps were not recorded";
+  if (ended || k < 0) return { final: true, when, disparity, truth, unit: unitOf(maps.disparity), every: step };
+  if (weights.shown?.k === k) return weights.shown;
+  const { before_columns: across, before_rows: down, before_step: every, low, high } = weights, unit = (high - low) / 255;
+  if (!weights.nearest) {
+    const place = (i, most) => Math.min(Math.round(i * step / every), most - 1);
+    weights.nearest = new Uint32Array(columns * rows);
+    for (let row = 0, i = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) weights.nearest[i++] = place(row, down) * across + place(column, across);
     }
   }
-  weights.shown = k;
-  return (weights.expanded = values);
+  const recorded = Float32Array.from(weights.before.subarray(k * across * down, (k + 1) * across * down), (code) => {
+    const value = low + unit * code;
+    return Math.abs(value) < 1e-6 * unit ? 0 : value; // rounding alone
+  });
+  const spread = (values) => values && new Float32Array(columns * rows).map((_, i) => values[weights.nearest[i]]);
+  return (weights.shown = {
+    k, final: false, when: `before solve ${weights.solves[k]}`, unit, every, recorded,
+    disparity: spread(recorded), truth: weights.shown?.truth ?? spread(weights.truth),
+    at: (i) => ({ x: every * (weights.nearest[i] % across), y: every * Math.floor(weights.nearest[i] / across) }),
+  });
+}
+
+// RMSE and BadPix over the recorded pixels, in words, as gradcon.metrics has them: BadPix without a border, where that leaves any.
+function measured({ weights, width, height }, recorded, limit) {
+  const { before_columns: across, before_step: every, truth } = weights, { border } = data;
+  const all = { known: 0, bad: 0, squares: 0 }, inner = { known: 0, bad: 0 };
+  recorded.forEach((value, i) => {
+    const error = Math.abs(value - truth[i]), x = every * (i % across), y = every * Math.floor(i / across);
+    if (error !== error) return;
+    all.squares += error * error;
+    const inside = x >= border && y >= border && x < width - border && y < height - border;
+    for (const part of inside ? [all, inner] : [all]) part.known++, (part.bad += error > limit);
+  });
+  const { known, bad } = inner.known ? inner : all;
+  if (!known) return { rmse: "unknown", badpix: "unknown" };
+  return { rmse: `about ${short(Math.sqrt(all.squares / all.known))}`, badpix: `about ${percent(bad / known, 1)}` };
 }
 
 // The recorded pixel that is nearest to the chosen one.
@@ -196,16 +221,16 @@ const GOOD = 0xff8a5a2a, BAD = 0xff4fc8ff; // as 0xaabbggrr: a deep blue, a ligh
 function valuesOf(result, map) { // of a map, or null where the result has none
   if (map === "views") return null;
   if (map === "confidence") return result.confidence ?? null;
-  const disparity = shownDisparity(result);
+  const { disparity, truth } = shownOf(result);
   if (map === "disparity") return disparity;
-  return result.truth ? disparity.map((value, i) => value - result.truth[i]) : null;
+  return truth ? disparity.map((value, i) => value - truth[i]) : null;
 }
 
 function paint(result) {
   const canvas = $("canvas.map", result.figure), { columns, rows, views } = result;
-  const context = canvas.getContext("2d"), final = solveOf(result) >= result.solves || !result.weights;
-  const when = final || state.map === "confidence" ? "" : `before solve ${result.weights.solves[recordOf(result)]}`;
-  const sampled = result.step > 1 ? `one pixel of every ${result.step} x ${result.step}` : "";
+  const context = canvas.getContext("2d"), { final, every, recorded, truth, ...shown } = shownOf(result), sure = state.map === "confidence";
+  const when = sure && shown.when ? "final" : shown.when, apart = sure ? result.step : every;
+  const sampled = apart > 1 ? `${final || sure ? "" : "recorded at "}one pixel of every ${apart} x ${apart}` : "";
   const say = (...what) => {
     $(".what", result.figure).textContent = what.filter(Boolean).join(", ");
     canvas.setAttribute("aria-label", `${title(result)}${result.label}, ${what.filter(Boolean).join(", ")}`);
@@ -224,60 +249,43 @@ function paint(result) {
   const image = context.createImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
   const name = state.map === "badpix" ? "error" : state.map, table = TABLES[name];
   const [low, high] = data.scales[name], factor = 256 / (high - low), limit = state.threshold;
-  const inner = insideOf(result);
-  let bad = 0, known = 0, squares = 0;
   for (let row = 0, i = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, i++) {
       const value = values[i];
-      if (value !== value) { // unknown: hatched
-        pixels[i] = ((column + row) & 7) < 2 ? 0xff777777 : 0xffb8b8b8;
-      } else if (state.map === "badpix") {
-        const wrong = Math.abs(value) > limit;
-        pixels[i] = wrong ? BAD : GOOD;
-        if (inner(column, row)) known++, (bad += wrong);
-      } else {
-        pixels[i] = table[clamp((value - low) * factor, 0, 255) | 0];
-        if (name === "error") known++, (squares += value * value);
-      }
+      if (state.map === "badpix" && truth[i] === truth[i]) pixels[i] = Math.abs(value) <= limit ? GOOD : BAD; // BAD, too, where unknown
+      else if (value !== value) pixels[i] = ((column + row) & 7) < 2 ? 0xff777777 : 0xffb8b8b8; // unknown: hatched
+      else pixels[i] = table[clamp((value - low) * factor, 0, 255) | 0];
     }
   }
   context.putImageData(image, 0, 0);
-  if (state.map === "badpix") {
-    const exact = final ? result.badpix[limit] : null;
-    say(`BadPix ${exact !== null ? percent(exact / 100, 2) : `about ${percent(bad / known, 1)}`} worse than ${limit}`, when, sampled);
-  } else if (state.map === "error") {
-    const exact = final ? result.rmse : null;
-    say(`RMSE ${exact !== null ? exact.toFixed(4) : `about ${short(Math.sqrt(squares / known))}`}`, when, sampled);
-  } else {
-    say(`${state.map} ${statistics(values)}`, when, sampled);
-  }
-}
-
-// BadPix leaves a border out, as the benchmark does, where the picture is large enough for one.
-function insideOf({ columns, rows, step }) {
-  const border = Math.ceil(data.border / step);
-  if (Math.min(columns, rows) <= 2 * border) return () => true;
-  return (column, row) => column >= border && row >= border && column < columns - border && row < rows - border;
+  if (name !== "error") return say(`${state.map} ${statistics(values)}`, when, sampled);
+  const exact = () => ({
+    rmse: result.rmse === null ? "infinite, for some disparities are unknown" : result.rmse.toFixed(4),
+    badpix: percent(result.badpix[limit] / 100, 2),
+  });
+  const { rmse, badpix } = final ? exact() : measured(result, recorded, limit);
+  say(state.map === "error" ? `RMSE ${rmse}` : `BadPix ${badpix} worse than ${limit}`, when, sampled);
 }
 
 function readout(result) {
-  const { index, column, row, x, y } = pixel(result), { maps, calibration, views } = result;
-  const shown = shownDisparity(result), final = shown === result.disparity, disparity = shown[index];
-  const digits = final ? decimals(maps.disparity) : 2;
-  const rows = [["pixel", `${x}, ${y}${state.held ? " (held)" : ""}`], ["disparity", number(disparity, digits)]];
+  const { index, x, y } = pixel(result), { maps, calibration, views, step } = result, shown = shownOf(result);
+  const disparity = shown.disparity[index], digits = decimals(shown.unit), at = shown.final ? { x, y } : shown.at(index);
+  const rows = [["pixel", `${x}, ${y}${state.held ? " (held)" : ""}`]];
+  if (!shown.final && shown.every > 1) rows.push(["recorded at", `${at.x}, ${at.y}`]);
+  rows.push(["disparity", number(disparity, digits)]);
   if (calibration) {
-    const q = disparity + calibration.offset, depth = calibration.product / q;
-    rows.push(["depth", q > 0 ? `${number(depth, depth < 100 ? 3 : 1)} ${calibration.unit || "(no unit)"}` : "unknown"]);
+    const q = disparity + calibration.offset, depth = calibration.product / q, known = q > 0 && depth < 3e38; // as a float32
+    rows.push(["depth", known ? `${number(depth, decimals(depth / q * shown.unit))} ${calibration.unit || "(no unit)"}` : "unknown"]);
   }
   if (result.confidence) { // which there is of the final map alone
-    const deviation = number(result.confidence[index], decimals(maps.confidence));
-    rows.push(["confidence", `± ${deviation}${final ? "" : " at the end"}`]);
+    const value = result.confidence[index], deviation = value ? value.toPrecision(4) : "0";
+    rows.push(["confidence", `${value === value ? `± ${deviation}` : "unknown"}${shown.when ? " at the end" : ""}`]);
   }
-  if (result.truth) {
-    rows.push(["truth", number(result.truth[index], decimals(maps.truth))]);
-    rows.push(["error", number(disparity - result.truth[index], digits, true)]);
+  if (shown.truth) {
+    rows.push(["truth", number(shown.truth[index], decimals(unitOf(maps.truth)))]);
+    rows.push(["error", number(disparity - shown.truth[index], digits, true)]);
   }
-  if (!final) rows.push(["as it was", `before solve ${result.weights.solves[recordOf(result)]}`]);
+  if (shown.when) rows.push(["as it was", shown.when]);
   const list = $(".readout", result.figure);
   list.replaceChildren();
   for (const [name, value] of rows) {
@@ -288,8 +296,9 @@ function readout(result) {
   // In another view the same point is at (x, y) + B w, unless its camera is turned: then it is not known here.
   const view = state.map === "views" && views ? viewOf(result) : 0, baseline = view ? views.baselines[view] : [0, 0];
   const marker = $(".marker", result.figure), w = disparity === disparity ? disparity : 0;
-  const left = (column + 0.5 + baseline[0] * w / result.step) / result.columns;
-  const top = (row + 0.5 + baseline[1] * w / result.step) / result.rows;
+  const from = view ? at : { x, y }; // in a view, the point whose disparity it is
+  const left = ((from.x + baseline[0] * w) / step + 0.5) / result.columns;
+  const top = ((from.y + baseline[1] * w) / step + 0.5) / result.rows;
   marker.hidden = (view && !views.planar) || left < 0 || left > 1 || top < 0 || top > 1;
   marker.style.left = `${100 * left}%`;
   marker.style.top = `${100 * top}%`;

@@ -131,7 +131,10 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
             "before_columns": weights.disparities.shape[2],
             "low": weights.low,
             "high": weights.high,
+            "truth": None,
         }
+        if result.recorded_truth is not None:
+            described["weights"]["truth"], arrays[f"{key}-recorded"] = pack_map(result.recorded_truth)
     return described
 
 
