@@ -201,9 +201,9 @@ def test_damaged_files_are_refused_or_read(
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / name
     if name == "lf.npy":
-        saved(path, some_views((2, 2, 4, 5)))
+        saved(path, some_views((2, 2, 6, 7)))
     else:
-        {"lf.npz": np.savez, "packed.npz": np.savez_compressed}[name](path, views=some_views((2, 2, 4, 5)))
+        {"lf.npz": np.savez, "packed.npz": np.savez_compressed}[name](path, views=some_views((2, 2, 6, 7)))
     content = path.read_bytes()
     path.write_bytes(content[: 50 + int(share * (len(content) - 51))])
     assert value_or_refusal(path, open_scene, path) is None

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
+from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.column_order import columns_run_right
 from gradcon.io.fields import finite_number
 from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
@@ -31,8 +32,6 @@ from gradcon.io.lightfield_array import (
     CALIBRATION,
     Index,
     converged,
-    count_axes,
-    image_bytes,
     library,
     make_listing,
     refuse_blank,
@@ -60,7 +59,7 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
             found = ", ".join(sorted(root)[:8]) or "nothing"
             raise InputError(f"{path}: holds no dataset {VIEWS}, but {found}; only the older HCI set's files are read.")
         shape = lf.shape
-        if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}") != 2:
+        if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}", grid=True) != 2:
             raise InputError(f"{path}: its dataset {VIEWS} is {shape}, but must be [v, u, y, x, 3].")
         told = {name: scalar(root.attrs[name]) for name in _ATTRIBUTES if name in root.attrs}
         depth, masked = _depth_shape(root, shape, path), _dataset(root, MASK, path) is not None

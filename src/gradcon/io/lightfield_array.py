@@ -1,4 +1,4 @@
-"""Light fields stored as one array (NumPy, Zarr, HDF5): which axes count the views, and what the readers share.
+"""Light fields stored as one array (NumPy, Zarr, HDF5): where its views stand, and what the readers share.
 
 The pixels stay where they are: a listing knows the array's shape and how one view is cut out of it, and a view is
 read when its turn has come.
@@ -20,48 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.calibration import Calibration
 from gradcon.errors import InputError
 from gradcon.io import hci_parameters
+from gradcon.io.array_axes import Shape, channels_come_first, count_axes
 from gradcon.io.fields import finite_number
-from gradcon.io.files import MAX_FILE_BYTES
 from gradcon.io.format import Hints
 from gradcon.io.listing import Baseline, Listing, View, stands_at
 
 Index = tuple[int, ...]  # of a view: (v, u) on a grid, (u,) in a row or a list
-Shape = tuple[int, ...]
 
 CALIBRATION = ("focal_length_mm", "sensor_size_mm", "baseline_mm", "focus_distance_m")
-MAX_VIEWS = 2**14
-_LAYOUTS = "[v, u, y, x], [v, u, y, x, channel], or for one row [u, y, x] or [u, y, x, 3]"
 _TOLD = re.compile(r"(?:view)?\s*\(?\s*(\d{1,6})\s*(?:,\s*(\d{1,6})\s*)?\)?", re.ASCII)
-
-
-def count_axes(shape: Shape, dtype: np.dtype[Any], source: Path | str, listed: bool = False) -> int:
-    """How many leading axes count the views, 2 for a grid and 1 for a row; refuse what cannot be a light field.
-
-    Four axes are a grid of grey views, unless the last is as long as a pixel of colour.  `listed` says that the views
-    come with baselines, so that the first axis alone counts them.
-    """
-    channels = shape[-1] if shape else 0
-    counting = {3: 1, 4: 1} if listed else {3: 1, 4: 1 if channels in (3, 4) else 2, 5: 2}
-    axes = counting.get(len(shape), 0)
-    if not axes or (len(shape) == axes + 3 and not 1 <= channels <= 4):
-        layouts = "[t, y, x] or [t, y, x, channel], as baselines are given" if listed else _LAYOUTS
-        raise InputError(f"{source}: an array of the shape {shape} is not a light field; store {layouts}.")
-    if len(shape) == 3 and channels in (1, 2, 3, 4):
-        raise InputError(f"{source}: an array of the shape {shape} is one image, not a light field; store {_LAYOUTS}.")
-    if dtype.kind not in "buif" or dtype.itemsize > 8:  # more bytes are of one machine alone
-        raise InputError(f"{source}: holds values of the type {dtype}; store pixels as integers or real floats.")
-    view, views = image_bytes(shape[axes:], dtype), int(np.prod(shape[:axes], dtype=object))
-    if not 0 < view <= MAX_FILE_BYTES or not 0 < views <= MAX_VIEWS:
-        raise InputError(
-            f"{source}: claims the shape {shape}, which is more than can be meant (at most {MAX_VIEWS:,} views of "
-            f"{MAX_FILE_BYTES:,} bytes) or nothing; check what wrote it."
-        )
-    return axes
-
-
-def image_bytes(shape: Shape, dtype: np.dtype[Any]) -> int:
-    """Exact, whatever a header claims: NumPy's own product would overflow."""
-    return int(np.prod((*shape, dtype.itemsize), dtype=object))
 
 
 def grid_places(counts: Shape) -> dict[Index, Baseline]:
@@ -242,7 +209,7 @@ def save_lightfield(
         `scene`, a name; other fields are not written.  An .h5 with ground truth, which it stores as depth, needs them.
     """
     path, array = Path(path), np.asarray(views)
-    if count_axes(array.shape, array.dtype, path) != 2:
+    if count_axes(array.shape, array.dtype, path, grid=True) != 2:
         raise InputError(f"{path}: views must be array[v, u, y, x] or array[v, u, y, x, channel], not {array.shape}.")
     own_reference(reference, grid_places(array.shape[:2]), False, path)
     truth = None if ground_truth is None else np.asarray(ground_truth, dtype=np.float32)
@@ -259,7 +226,7 @@ def save_lightfield(
     if path.suffix.lower() != ".npz":  # what could not be read back is not written
         for index in np.ndindex(array.shape[:2]):
             refuse_blank(array[index], 0, f"{path}, {view_name(index)}")
-    write(path, array, truth, fields)
+    write(path, array[..., None] if channels_come_first(array.shape) else array, truth, fields)
     return path
 
 

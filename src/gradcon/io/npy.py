@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.archives import refuse_escape, zip_names
+from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.fields import refuse_unknown
 from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.format import Format, Hints
@@ -26,9 +27,7 @@ from gradcon.io.lightfield_array import (
     CALIBRATION,
     Index,
     converged,
-    count_axes,
     grid_places,
-    image_bytes,
     listed_places,
     make_listing,
     own_reference,

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.archives import refuse_escape, zip_names
+from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
     Index,
     converged,
-    count_axes,
     grid_places,
-    image_bytes,
     library,
     listed_places,
     make_listing,
