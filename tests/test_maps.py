@@ -163,3 +163,12 @@ def test_depth_png_of_a_result_is_a_map(tmp_path: Path) -> None:
     for bad in (0.4, 65535.5, np.inf):
         with pytest.raises(InputError, match=r"^1 values of a map, such as \S+, do not fit"):
             encode_png_map(np.array([[bad, 2]]), 1.0, 0.0, {})
+
+
+def test_a_text_that_a_png_would_not_give_back_is_said(tmp_path: Path) -> None:
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for size, lost in ((60_000, []), (70_000, ["cannot carry reference, of more than 65,436 bytes"])):
+        map_ = Map(values, "disparity", reference="x" * size)
+        assert losses("map.png", [map_]) == lost
+        write_map(tmp_path / "map.png", map_, lossy=True)
+        assert (read_map(tmp_path / "map.png").reference is None) == bool(lost)

@@ -101,7 +101,7 @@ def encode(map_: Map) -> bytes:
 
 
 def losses(map_: Map) -> list[str]:
-    """What sixteen bits do to the values."""
+    """What sixteen bits do to the values, and texts that are too long to be read again."""
     values, steps = map_.values.astype(np.float64), steps_for(map_)
     found = []
     finite = np.isfinite(values)
@@ -116,6 +116,9 @@ def losses(map_: Map) -> list[str]:
         )
     if infinite := int(np.isinf(values).sum()):
         found.append(f"turns {infinite} infinite values into unknown ones")
+    room = png.MAX_TEXT - 100  # beside the keyword
+    if long := [name for name, text in map_.texts().items() if len(text.encode()) > room]:
+        found.append(f"cannot carry {', '.join(long)}, of more than {room:,} bytes")
     return found
 
 
