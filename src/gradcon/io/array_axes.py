@@ -44,7 +44,7 @@ def count_axes(
     if axes == 2 and not grid and channels_come_first(shape):
         raise InputError(
             f"{source}: an array of the shape {shape} may be {shape[0]} views with their colours first; move the "
-            "colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1, [v, u, y, x, 1]."
+            "colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1."
         )
     _refuse_specks(shape, axes, source)
     return axes

@@ -28,6 +28,7 @@ from gradcon.io.listing import Baseline, Listing, View, stands_at
 Index = tuple[int, ...]  # of a view: (v, u) on a grid, (u,) in a row or a list
 
 CALIBRATION = ("focal_length_mm", "sensor_size_mm", "baseline_mm", "focus_distance_m")
+ABOUT_ONE = 0.1  # by so much the distance of a rig's nearest views may be off one step
 _TOLD = re.compile(r"(?:view)?\s*\(?\s*(\d{1,6})\s*(?:,\s*(\d{1,6})\s*)?\)?", re.ASCII)
 
 
@@ -118,6 +119,21 @@ def stated_calibration(fields: Mapping[str, Any], source: Path | str) -> dict[st
             raise InputError(f"{source}: the field {name!r} must be a positive number, not {scalar(given)!r:.60}.")
         values[name] = number
     return values
+
+
+def refuse_other_unit(places: Mapping[Index, Baseline], values: Mapping[str, float], source: Path) -> None:
+    """Refuse listed baselines in a unit that is hardly `baseline_mm`: depth would be off by their ratio."""
+    from scipy.spatial import KDTree
+
+    step, stands = values.get("baseline_mm", 1.0), np.unique(list(places.values()), axis=0)
+    if step == 1.0 or len(stands) < 2:
+        return
+    nearest = float(KDTree(stands).query(stands, k=2)[0][:, 1].min())
+    if not abs(nearest - 1) <= ABOUT_ONE:
+        raise InputError(
+            f"{source}: its nearest views stand {nearest:.6g} apart, but baseline_mm ({step:.6g}) is the length of one "
+            "unit of the baselines; give them in steps between neighbours, or in millimetres with baseline_mm=1."
+        )
 
 
 def converged(values: Mapping[str, float]) -> Callable[[tuple[int, int]], Calibration] | None:

@@ -31,6 +31,7 @@ from gradcon.io.lightfield_array import (
     listed_places,
     make_listing,
     own_reference,
+    refuse_other_unit,
     sentences,
     stated_calibration,
     stated_name,
@@ -111,6 +112,8 @@ def list_npz(path: Path, hints: Hints) -> Listing:
     own = own_reference(given.get("reference"), places, listed, path)
     middle = (0.0, 0.0) if listed else places[own_reference(None, places, False, path)]
     values = stated_calibration(given, path)
+    if listed:
+        refuse_other_unit(places, values, path)
     truth = members.get("ground_truth")
     if truth is not None and (truth.shape != views.shape[axes : axes + 2] or truth.dtype.kind not in "buif"):
         raise InputError(

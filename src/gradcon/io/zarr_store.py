@@ -31,6 +31,7 @@ from gradcon.io.lightfield_array import (
     make_listing,
     own_reference,
     refuse_blank,
+    refuse_other_unit,
     sentences,
     stated_calibration,
     stated_name,
@@ -71,6 +72,8 @@ def list_zarr(path: Path, hints: Hints) -> Listing:
     own = own_reference(attributes.get("reference"), places, listed, path)
     middle = (0.0, 0.0) if listed else places[own_reference(None, places, False, path)]
     values = stated_calibration(attributes, path)
+    if listed:
+        refuse_other_unit(places, values, path)
     return make_listing(
         path,
         places,

@@ -1,0 +1,65 @@
+"""Baselines that are listed with an array, and the length of their unit, which depth depends on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+from gradcon import Scene, open_scene
+from gradcon.errors import InputError
+from gradcon.io.lightfield_array import save_lightfield
+
+VIEWS = np.random.default_rng(0).integers(1, 256, (3, 3, 16, 20), dtype=np.uint8)
+STEPS = np.array([(1 - u, 1 - v) for v in range(3) for u in range(3)], float)
+CAMERA = {"focal_length_mm": 50.0, "sensor_size_mm": 36.0, "focus_distance_m": 2.15}
+
+
+def listed(path: Path, baselines: np.ndarray, baseline_mm: float) -> Path:
+    views, fields = VIEWS.reshape(9, 16, 20), {**CAMERA, "baseline_mm": baseline_mm}
+    if path.suffix == ".npz":
+        np.savez(path, views=views, baselines=baselines, **fields)
+    else:
+        group = zarr.create_group(store=str(path), attributes={**fields, "reference": 4})
+        group.create_array("views", data=views)
+        group.create_array("baselines", data=baselines)
+    return path
+
+
+def depth_of_half_a_pixel_a_step(scene: Scene, unit: float) -> float:
+    return float(scene.calibration.depth(0.5 / unit))
+
+
+@pytest.mark.parametrize("suffix", ["npz", "zarr"])
+@pytest.mark.parametrize(("unit", "baseline_mm"), [(1.0, 18.0), (18.0, 1.0), (0.95, 18.0)])
+def test_depth_is_that_of_the_grid(tmp_path: Path, suffix: str, unit: float, baseline_mm: float) -> None:
+    grid = open_scene(save_lightfield(tmp_path / "grid.npz", VIEWS, parameters={**CAMERA, "baseline_mm": 18.0}))
+    scene = open_scene(listed(tmp_path / f"lf.{suffix}", STEPS * unit, baseline_mm))
+    expected = depth_of_half_a_pixel_a_step(grid, 1)
+    if unit == 0.95:  # cameras that stand nearer to each other: the same disparity is of something nearer
+        assert depth_of_half_a_pixel_a_step(scene, unit) < expected
+    else:
+        assert depth_of_half_a_pixel_a_step(scene, unit) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "zarr"])
+@pytest.mark.parametrize("unit", [18.0, 0.018, 1.5])
+def test_baselines_in_another_unit_are_refused(tmp_path: Path, suffix: str, unit: float) -> None:
+    path = listed(tmp_path / f"lf.{suffix}", STEPS * unit, 18.0)
+    says = rf"^{path}: its nearest views stand {unit:g} apart, .*in millimetres with baseline_mm=1"
+    with pytest.raises(InputError, match=says):
+        open_scene(path)
+
+
+def test_baselines_may_be_counted_from_anywhere(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "lf.npz",
+        views=VIEWS[0],
+        baselines=[(101, 0), (100, 0), (99, 0)],
+        reference=1,
+        **CAMERA,
+        baseline_mm=9,
+    )
+    assert open_scene(tmp_path / "lf.npz").calibration is not None
