@@ -50,14 +50,24 @@ def to_luma(image: ArrayLike, name: str = "image") -> Image:
     return xp.ascontiguousarray(luma)
 
 
-def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str], reference_name: str) -> Image:
-    """Luma of all targets in one array, each taken only when it is its turn: colours are not kept."""
+def stack_luma(
+    reference: Image, targets: Sequence[Source], names: Sequence[str], reference_name: str, dtype: np.dtype[Any]
+) -> Image:
+    """Luma of all targets in one array, each taken only when it is its turn: colours are not kept.
+
+    `dtype` is that of the reference's pixels.
+    """
     xp = module_of(reference)
     stack = xp.empty((len(targets), *reference.shape), np.float32)
 
     def fill(k: int) -> None:
         source: Any = targets[k]
-        image = source() if callable(source) else source
+        image = as_array(source() if callable(source) else source)
+        if full_scale(image.dtype) != full_scale(dtype):  # white is one value for all
+            raise InputError(
+                f"{names[k]}: its pixels are {image.dtype.name} but those of {reference_name} are {dtype.name}; store "
+                "all views in one type, of one bit depth."
+            )
         luma = to_luma(to_device(image) if xp is not np else image, names[k])
         if luma.shape != reference.shape:
             (height, width), (h, w) = reference.shape, luma.shape
@@ -74,6 +84,11 @@ def stack_luma(reference: Image, targets: Sequence[Source], names: Sequence[str]
         for k in range(len(targets)):
             fill(k)
     return stack
+
+
+def full_scale(dtype: np.dtype[Any]) -> int | None:
+    """The largest value of a type of integers; None of floats, and of what is no type of pixels."""
+    return int(np.iinfo(dtype).max) if dtype.kind in "ui" else None
 
 
 def white_of(largest: float, dtype: Any) -> float:

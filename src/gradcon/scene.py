@@ -96,8 +96,9 @@ class Scene:
 
         self._order = order = _canonical_order(M, m, B)
         self.target_names = [names[k] for k in order]
-        stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name)
-        self.white = white if white is not None else white_of(brightest(luma, stack), as_array(first).dtype)
+        dtype = as_array(first).dtype
+        stack = stack_luma(luma, [targets[k] for k in order], self.target_names, reference_name, dtype)
+        self.white = white if white is not None else white_of(brightest(luma, stack), dtype)
         if self.white != 1.0:  # so that the model's constants keep their meaning
             luma = luma / np.float32(self.white)
             stack /= np.float32(self.white)

@@ -37,8 +37,11 @@ def read_image(path: str | Path) -> NDArray[Any]:
         The file is missing, empty, truncated, corrupt, absurdly large, stored turned or not such an image.
     """
     pixels, white = _read(Path(path))
-    if white is None or pixels.dtype.kind != "u" or white == np.iinfo(pixels.dtype).max:
+    if white is None or pixels.dtype.kind != "u":
         return pixels
+    times, rest = divmod(int(np.iinfo(pixels.dtype).max), white)
+    if rest == 0:
+        return pixels * pixels.dtype.type(times) if times > 1 else pixels
     return pixels.astype(np.float32) / np.float32(white)
 
 
@@ -74,7 +77,7 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
 def _decoded(data: bytes) -> tuple[NDArray[Any] | None, int | None, int]:
     """Pixels, None of what is no image; the value of white, where it is stated; the tag Orientation."""
     if data.startswith(png.SIGNATURE):
-        return png.decode(data, MAX_PIXELS), None, png.orientation(data)
+        return png.decode(data, MAX_PIXELS), png.white(data), png.orientation(data)
     if data.startswith(b"\xff\xd8\xff"):
         return jpeg.decode(data, MAX_PIXELS), None, jpeg.orientation(data)
     if data.startswith(_TIFF_MAGIC):

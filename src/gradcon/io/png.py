@@ -40,13 +40,17 @@ class Header:
     def chunk(self) -> bytes:
         return _chunk(b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest)
 
+    def white(self) -> int:
+        """The largest value that a pixel may have, once a palette is resolved."""
+        return 255 if self.colour == PALETTE else 2**self.depth - 1
+
     def raw_bytes(self) -> int:
         """Size of the pixels before compression, the filter bytes left out."""
         return self.height * ((self.width * self.depth * CHANNELS[self.colour] + 7) // 8)
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Pixels of a PNG: uint8 or uint16, (h, w) or (h, w, 3).  Alpha is dropped, a palette is resolved.
+    """Pixels of a PNG as stored: uint8 or uint16, (h, w) or (h, w, 3).  Alpha is dropped, a palette is resolved.
 
     Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
     """
@@ -59,6 +63,8 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     def unpack(shown: Header, rawmode: str | None = None) -> NDArray[Any]:
         return _unpack(b"".join([SIGNATURE, shown.chunk(), palette, pixels, _chunk(b"IEND", b"")]), rawmode)
 
+    if header.colour == GREY and header.depth < 8:
+        return unpack(header) // np.uint8(255 // header.white())  # Pillow has spread them over 8 bits
     if header.depth < 16:
         return unpack(header)
     if header.colour == GREY:
@@ -69,6 +75,12 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     mode = "RGB" if header.colour == RGB else "RGBA"
     high, low = (unpack(header, f"{mode};16{order}").astype(np.uint16) for order in "BL")
     return (high << 8 | low)[..., :3]
+
+
+def white(data: bytes) -> int:
+    """The value of white in what `decode` gives."""
+    kind, chunk = next(_chunks(data))
+    return _header(kind, chunk[8:-4]).white()
 
 
 def orientation(data: bytes) -> int:
