@@ -51,7 +51,7 @@ class Calibration:
         try:
             K = np.array(self.K, dtype=np.float64)
             product, offset = float(self.product), float(self.offset)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):  # the last of an integer of hundreds of digits
             raise InputError("calibration: product, K and offset must be numbers.") from None
         if not (np.isfinite(product) and product > 0 and np.isfinite(offset)):
             raise InputError(f"calibration: product {product} and offset {offset} make no depth.")
