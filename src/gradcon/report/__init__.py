@@ -5,6 +5,7 @@ fields    its result.json
 views     its small copies of the views
 weights   what --keep-weights recorded
 packing   arrays as text that a browser unpacks
+facts     names, the table of key facts, and warnings
 page      puts results, script and style into one file
 """
 
@@ -68,11 +69,12 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
         raise InputError(f"{out}: a report is a page for browsers; give a name that ends in .html.")
     if not folders:
         raise InputError("report: there is no result to show; give a folder that `gradcon estimate` wrote.")
-    results, shown, left_out = [], [], []
+    results, shown, absent, left_out = [], [], [], []
     for folder in map(Path, folders):
         try:
             result = read_folder(folder)
         except InputError as reason:
+            absent.append(str(reason))
             left_out.append(str(reason))
             continue
         results.append(result)
@@ -81,6 +83,6 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
     if not results:
         reasons = "; ".join(text.rstrip(".") for text in left_out)
         raise InputError(f"{reasons}; no result is left, so nothing was written.")
-    content = render(results).encode("utf-8", "backslashreplace")
+    content = render(results, absent).encode("utf-8", "backslashreplace")
     write_file(out, content)
     return Report(out, len(content), shown, left_out)

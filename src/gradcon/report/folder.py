@@ -54,6 +54,7 @@ class ResultPage:
     history: list[dict[str, Any]]
     metrics: dict[str, Any]
     seconds: float | None
+    engine: str
     stopped: str
     warnings: list[str]
     views: Views | None = None
@@ -74,8 +75,9 @@ def read_folder(folder: Path) -> ResultPage:
     fields = Fields(folder / SUMMARY, summary)
     source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
     disparity = _map(folder, "disparity", source)
+    notes: list[str] = []
     there = maps.entry(summary, "confidence") and (folder / maps.FILES["confidence"]).exists()
-    confidence = _map(folder, "confidence", source) if there else None
+    confidence = _part(notes, lambda: _map(folder, "confidence", source)) if there else None
     calibration = _calibration(fields)
     cloud = calibration or _made_up(disparity)
     height, width = disparity.shape
@@ -83,7 +85,6 @@ def read_folder(folder: Path) -> ResultPage:
     history = _history(fields)
     targets = source.texts("targets")
     baselines = source.pairs("baselines", len(targets))
-    notes: list[str] = []
     truth = _part(notes, lambda: _truth(folder, disparity.shape))
     result = ResultPage(
         folder=folder,
@@ -104,6 +105,7 @@ def read_folder(folder: Path) -> ResultPage:
         history=history,
         metrics=evaluate(disparity, truth) if truth is not None else fields.mapping("metrics"),
         seconds=finite_number(fields.mapping("seconds").get("total")),
+        engine=fields.text("engine", ""),
         stopped=fields.text("stopped", ""),
         warnings=fields.texts("warnings"),
         notes=notes,

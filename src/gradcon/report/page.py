@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from gradcon import __version__
 from gradcon.io.fields import finite_number
 from gradcon.metrics import BADPIX, BORDER
+from gradcon.report.facts import badpix, facts, labels, letter, notes, text
 from gradcon.report.folder import ResultPage
 from gradcon.report.packing import pack_map, pack_mask, pack_records
 from gradcon.result import DISPARITY_UNIT
@@ -24,13 +24,16 @@ MAX_POINTS = 100_000
 MAPS = ("views", "disparity", "error", "badpix", "confidence")
 
 
-def render(results: Sequence[ResultPage]) -> str:
-    """The page of some results, as HTML."""
+def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
+    """The page of some results, as HTML; `left_out` says which others there might have been, and why they are not."""
     from jinja2 import Environment, StrictUndefined
 
     arrays: dict[str, str] = {}
+    described = [_result(result, f"r{k}", arrays) for k, result in enumerate(results)]
+    for k, label in enumerate(labels([result.folder for result in results])):
+        described[k] |= {"letter": letter(k, len(results)), "label": text(label)}
     data = {
-        "results": [_result(result, letter(k, len(results)), f"r{k}", arrays) for k, result in enumerate(results)],
+        "results": described,
         "scales": _scales(results),
         "thresholds": sorted(BADPIX),
         "border": BORDER,
@@ -40,13 +43,13 @@ def render(results: Sequence[ResultPage]) -> str:
     }
     script, style = (HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    names = list(dict.fromkeys(_text(result.name) for result in results))
+    names = list(dict.fromkeys(text(result.name) for result in results))
     return environment.from_string(HERE.joinpath("page.html.j2").read_text(encoding="utf-8")).render(
         title=", ".join(names),
         names=names,
-        facts=_facts(results),
-        notes=[_text(note) for result in results for note in (*result.notes, *result.warnings)],
-        results=data["results"],
+        facts=facts(results),
+        notes=notes(results, left_out),
+        results=described,
         maps=available(results),
         thresholds=sorted(BADPIX),
         solves=max(result.solves for result in results),
@@ -69,14 +72,7 @@ def available(results: Sequence[ResultPage]) -> list[str]:
     return [name for name in MAPS if name in there]
 
 
-def letter(k: int, count: int) -> str:
-    """A, B, C, ... of several results; nothing for a single one."""
-    if count == 1:
-        return ""
-    return chr(65 + k) if k < 26 else str(k + 1)
-
-
-def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> dict[str, Any]:
+def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, Any]:
     maps = {}
     for name in ("disparity", "confidence", "truth"):
         values = getattr(result, name)
@@ -85,10 +81,8 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
     arrays[f"{key}-keep"] = pack_mask(result.keep)
     described: dict[str, Any] = {
         "key": key,
-        "letter": mark,
-        "label": _text(result.folder.name or result.name),
-        "name": _text(result.name),
-        "reference": _text(result.reference),
+        "name": text(result.name),
+        "reference": text(result.reference),
         "width": result.width,
         "height": result.height,
         "step": result.step,
@@ -97,11 +91,11 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
         "maps": maps,
         "calibration": _camera(result) if result.calibration is not None else None,
         "cloud": _camera(result),
-        "targets": [_text(name) for name in result.targets],
+        "targets": [text(name) for name in result.targets],
         "baselines": result.baselines,
         "history": result.history,
-        "stopped": _text(result.stopped),
-        "badpix": {str(limit): _percent(result, limit) for limit in BADPIX},
+        "stopped": text(result.stopped),
+        "badpix": {str(limit): badpix(result, limit) for limit in BADPIX},
         "rmse": finite_number(result.metrics.get("rmse")),
         "views": None,
         "weights": None,
@@ -112,7 +106,7 @@ def _result(result: ResultPage, mark: str, key: str, arrays: dict[str, str]) -> 
             "columns": views.columns,
             "width": views.width,
             "height": views.height,
-            "names": [_text(name) for name in views.names],
+            "names": [text(name) for name in views.names],
             "planar": views.planar,
             "baselines": views.baselines,
         }
@@ -143,10 +137,6 @@ def _camera(result: ResultPage) -> dict[str, Any]:
     return {"product": camera.product, "offset": camera.offset, "unit": camera.unit, "K": camera.K.tolist()}
 
 
-def _percent(result: ResultPage, limit: float) -> float | None:
-    return finite_number(result.metrics.get(f"badpix_{round(100 * limit):03d}"))
-
-
 def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
     """Colour scales that all results share, from percentiles over all of them."""
     disparities = [_finite(m) for result in results for m in (result.disparity, result.truth) if m is not None]
@@ -167,50 +157,11 @@ def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float
     return [low, max(high, low + 1e-6)]
 
 
-def _facts(results: Sequence[ResultPage]) -> dict[str, Any]:
-    """The table of key facts: headings, and a row for each result; columns that no result fills are left out."""
-    headings = ["result", "scene", "size", "method", "alpha", "views", "solves", "seconds", "RMSE"]
-    headings += [f"BadPix {limit:g}" for limit in sorted(BADPIX, reverse=True)]
-    rows = []
-    for k, result in enumerate(results):
-        without = result.parameters.get("without")
-        method = str(result.parameters.get("method") or "")
-        views = len(result.targets) + 1 if result.targets else None
-        rows.append(
-            [
-                f"{letter(k, len(results))} {result.folder.name or result.name}".strip(),
-                result.name,
-                f"{result.width} x {result.height}",
-                f"{method} without {without}" if without else method,
-                _number(result.parameters.get("alpha"), "g"),
-                _number(views, "g"),
-                _number(result.solves or None, "g"),
-                _number(result.seconds, ".1f"),
-                _number(result.metrics.get("rmse"), ".4f"),
-                *(_number(_percent(result, limit), ".2f", " %") for limit in sorted(BADPIX, reverse=True)),
-            ]
-        )
-    used = [k for k in range(len(headings)) if any(row[k] for row in rows)]
-    return {"headings": [headings[k] for k in used], "rows": [[_text(row[k]) for k in used] for row in rows]}
-
-
-def _number(value: Any, form: str, unit: str = "") -> str:
-    if isinstance(value, float) and math.isinf(value):
-        return "infinite"
-    number = finite_number(value)
-    return "" if number is None else format(number, form) + unit
-
-
 def _colours(name: str) -> str:
     """256 colours of matplotlib's table, as the hexadecimal digits of their bytes."""
     from matplotlib import colormaps
 
     return bytes(colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes()).hex()
-
-
-def _text(value: str) -> str:
-    """Text that can be encoded: names of files need not be."""
-    return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _json(data: Any) -> str:

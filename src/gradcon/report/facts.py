@@ -1,0 +1,114 @@
+"""What the page says of its results in words: a name for each, the table of key facts, and what there is to warn of."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gradcon.io.fields import finite_number
+from gradcon.metrics import BADPIX
+from gradcon.report.folder import ResultPage
+
+MAX_COLUMNS = 12  # of parameters that differ
+MAX_LETTERS = 60  # of one
+
+
+def letter(k: int, count: int) -> str:
+    """A, B, C, ... of several results; nothing for a single one."""
+    if count == 1:
+        return ""
+    return chr(65 + k) if k < 26 else str(k + 1)
+
+
+def labels(folders: Sequence[Path]) -> list[str]:
+    """The shortest ending of each path that no other one has."""
+    paths = [Path(os.path.abspath(folder)).parts for folder in folders]
+    return [_ending(path, {other for other in paths if other != path}) for path in paths]
+
+
+def _ending(path: tuple[str, ...], others: set[tuple[str, ...]]) -> str:
+    count = 1
+    while count < len(path) and any(other[-count:] == path[-count:] for other in others):
+        count += 1
+    return str(Path(*path[-count:]))
+
+
+def facts(results: Sequence[ResultPage]) -> dict[str, Any]:
+    """The table of key facts: headings, and a row for each result; columns that no result fills are left out."""
+    differing = _differing(results)
+    headings = ["result", "scene", "size", "method", "alpha", *differing, "views", "solves", "seconds", "RMSE"]
+    headings += [f"BadPix {limit:g}" for limit in sorted(BADPIX, reverse=True)]
+    names = labels([result.folder for result in results])
+    rows = []
+    for k, result in enumerate(results):
+        without = result.parameters.get("without")
+        method = str(result.parameters.get("method") or "")
+        views = len(result.targets) + 1 if result.targets else None
+        rows.append(
+            [
+                f"{letter(k, len(results))} {names[k]}".strip(),
+                result.name,
+                f"{result.width} x {result.height}",
+                f"{method} without {without}" if without else method,
+                _number(result.parameters.get("alpha"), "g"),
+                *(values[k] for values in differing.values()),
+                _number(views, "g"),
+                _number(result.solves or None, "g"),
+                _number(result.seconds, ".1f"),
+                _number(result.metrics.get("rmse"), ".4f"),
+                *(_number(badpix(result, limit), ".2f", " %") for limit in sorted(BADPIX, reverse=True)),
+            ]
+        )
+    used = [k for k in range(len(headings)) if any(row[k] for row in rows)]
+    return {"headings": [text(headings[k]) for k in used], "rows": [[text(row[k]) for k in used] for row in rows]}
+
+
+def _differing(results: Sequence[ResultPage]) -> dict[str, list[str]]:
+    """Of the other parameters those that are not the same in all results, by their headings."""
+    names = dict.fromkeys(name for result in results for name in result.parameters)
+    columns = {
+        {"solves": "solves allowed"}.get(name, name): [_plain(result.parameters.get(name)) for result in results]
+        for name in names
+        if name not in ("method", "without", "alpha")
+    }
+    columns["engine"] = [result.engine for result in results]
+    differing = {name: values for name, values in columns.items() if len(set(values)) > 1}
+    return dict(list(differing.items())[:MAX_COLUMNS])
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str | bool):
+        return str(value)[:MAX_LETTERS]
+    return _number(value, "g")
+
+
+def notes(results: Sequence[ResultPage], left_out: Sequence[str]) -> list[tuple[str, str]]:
+    """What there is to warn of: whose it is (a letter, where there are several results), and the sentence."""
+    return [
+        *(("", text(f"Left out: {reason}")) for reason in left_out),
+        *(
+            (letter(k, len(results)), text(note))
+            for k, result in enumerate(results)
+            for note in (*result.notes, *result.warnings)
+        ),
+    ]
+
+
+def badpix(result: ResultPage, limit: float) -> float | None:
+    """Share of bad pixels in percent, where it is known."""
+    return finite_number(result.metrics.get(f"badpix_{round(100 * limit):03d}"))
+
+
+def _number(value: Any, form: str, unit: str = "") -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "infinite"
+    number = finite_number(value)
+    return "" if number is None else format(number, form) + unit
+
+
+def text(value: str) -> str:
+    """Text that can be encoded: names of files need not be."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
