@@ -16,6 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io.dropped_frames import refuse_dropped_frames
 from gradcon.io.files import file_size
 from gradcon.io.images import read_image
 from gradcon.io.listing import Read, files_in, image_file
@@ -36,6 +37,7 @@ def open_views(paths: Sequence[Path]) -> tuple[list[Read], int | None]:
     lengths = [frames for _, frames in opened]
     if any(frames is not None for frames in lengths):
         _refuse_different_lengths(paths, lengths)
+        refuse_dropped_frames({path: frame_files(path) for path in paths if os.path.isdir(path)})
     return [read for read, _ in opened], lengths[0] if lengths else None
 
 
