@@ -15,11 +15,13 @@ from gradcon.errors import InputError
 from gradcon.io.format import Format, Hints
 from gradcon.io.frames import IMAGE_SUFFIXES, open_views
 from gradcon.io.listing import Listing, View, by_cell, files_in, find_reference, stands_at
+from gradcon.io.outputs import is_output
 from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
 _FIELD = re.compile(r"\{(row|col)\}")
-_TWO_NUMBERS = re.compile(r"(.*?)([0-9]+)([^0-9]+)([0-9]+)([^0-9]*)")
+# The last two numbers, neither after a dot: the 5 of x_0.5.png is no column.
+_TWO_NUMBERS = re.compile(r"(.*?)(?<![.0-9])([0-9]+)([^0-9]*[^.0-9])([0-9]+)([^0-9]*)")
 
 
 def list_pattern(folder: Path, hints: Hints) -> Listing:
@@ -34,13 +36,14 @@ def list_pattern(folder: Path, hints: Hints) -> Listing:
 def infer_pattern(folder: Path) -> str | None:
     """The pattern by which the images, videos or folders of images count rows and columns, in their last two numbers.
 
-    All that have two numbers fit one pattern, and they are the most: a contact sheet or results may lie there too.
+    All that have two numbers fit one pattern, and they are the most: notes or pictures may lie there too.  What this
+    program has put there does not count at all.
     """
     found: list[str] = []
     others = 0
     for path in files_in(folder):
         is_folder = path.is_dir()
-        if path.name.startswith(".") or not (is_folder or path.suffix.lower() in SUFFIXES):
+        if path.name.startswith(".") or not (is_folder or path.suffix.lower() in SUFFIXES) or is_output(path):
             continue
         suffix = "" if is_folder else path.suffix  # the 4 of .mp4 counts nothing
         match = _TWO_NUMBERS.fullmatch(path.name.removesuffix(suffix))

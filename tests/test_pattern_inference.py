@@ -1,0 +1,68 @@
+"""Which files of a folder are its views, by their names alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcon import cli, open_scene
+from gradcon.errors import InputError
+from gradcon.io import png
+from gradcon.io.pattern import infer_pattern
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (9, 32, 40), dtype=np.uint8)
+
+
+def put(folder: Path, *names: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, image in zip(names, IMAGES, strict=False):
+        (folder / name).write_bytes(png.encode(image))
+    return folder
+
+
+@pytest.fixture
+def shots(tmp_path: Path) -> Path:
+    """A folder whose own name ends in two numbers, so that what is called after it does too."""
+    return put(tmp_path / "lytro_2024_05", *(f"shot_{v}_{u}.png" for v in range(2) for u in range(2)))
+
+
+def test_info_and_estimate_in_the_scene_itself_do_not_hide_it(shots: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shots)
+    pattern = infer_pattern(shots)
+    assert pattern == "shot_{row}_{col}.png"
+    assert cli.main(["info", "."]) == 0
+    assert (shots / "lytro_2024_05-views.png").exists()
+    assert cli.main(["estimate", ".", "--solves", "1", "--engine", "reference", "--out", "results-2026-11-16"]) == 0
+    assert (shots / "results-2026-11-16" / "result.json").exists()
+    assert infer_pattern(shots) == pattern
+    assert cli.main(["info", ".", "--no-picture"]) == 0
+
+
+@pytest.mark.parametrize("record", ["result.json", "video.json", "batch.json"])
+def test_folders_of_results_are_no_folders_of_frames(shots: Path, record: str) -> None:
+    (put(shots / "out_1_2", "disparity.png") / record).write_text("{}")
+    assert len(open_scene(shots).targets) == 3
+    (shots / "out_1_2" / record).unlink()  # then they may be frames of something
+    assert infer_pattern(shots) is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"x_{x}.png" for x in ("0.0", "0.5", "1.0", "1.5")],
+        [f"v_{x}_{k}.png" for x in ("0.00", "0.25", "0.50") for k in range(3)],
+        [f"v_{k}_.5{k}.png" for k in range(3)],
+    ],
+)
+def test_decimal_numbers_are_not_taken_apart(tmp_path: Path, names: list[str]) -> None:
+    with pytest.raises(InputError, match="not recognised"):
+        open_scene(put(tmp_path, *names))
+
+
+@pytest.mark.parametrize("name", ["v1.2_{}_{}.png", "a.{}_{}b.png", "cam{}x{}.raw.png"])
+def test_other_dots_do_not_matter(tmp_path: Path, name: str) -> None:
+    put(tmp_path, *(name.format(v, u) for v in range(2) for u in range(2)))
+    expected = None if name.startswith("a.") else name.replace("{}", "{row}", 1).replace("{}", "{col}", 1)
+    assert infer_pattern(tmp_path) == expected
