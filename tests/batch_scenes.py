@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 from gradcon import synth
+from gradcon.cli import main
 
 QUICK = ["--engine", "reference", "--solves", "2"]
 
@@ -35,3 +37,20 @@ def start_batch(scenes: Path, out: Path, *more: str) -> subprocess.Popen[str]:
 
 def leftovers(out: Path) -> list[Path]:
     return [path for path in out.rglob("*") if path.name.endswith(".tmp")]
+
+
+def batch(*arguments: object) -> int:
+    return main(["batch", *map(str, arguments), *QUICK, "--workers", "1"])
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    with open(out / "summary.csv", newline="") as file:
+        return {row["folder"]: row for row in csv.DictReader(file)}
+
+
+def job_files(out: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (out / "jobs").glob("*.json")}
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import resource
@@ -10,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,28 +18,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
+from batch_scenes import QUICK, batch, everything, job_files, leftovers, results, rows, start_batch, write_scenes
 from gradcon import Options, estimate, open_scene, synth
 from gradcon.cli import main
-from gradcon.jobs.job import sha256_of
-from waiting import PATIENCE
-
-
-def batch(*arguments: object) -> int:
-    return main(["batch", *map(str, arguments), *QUICK, "--workers", "1"])
-
-
-def rows(out: Path) -> dict[str, dict[str, str]]:
-    with open(out / "summary.csv", newline="") as file:
-        return {row["folder"]: row for row in csv.DictReader(file)}
-
-
-def job_files(out: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_mtime_ns for path in (out / "jobs").glob("*.json")}
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+from waiting import PATIENCE, wait_until
 
 
 class Page(HTMLParser):
@@ -138,63 +118,6 @@ def test_the_index_shows_all_and_leads_somewhere(run: tuple[Path, int, str], sce
         assert picture.size == (320, 160)
 
 
-def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    paths, out = write_scenes(tmp_path / "in", 3), tmp_path / "out"
-    assert batch(*paths[:2], "--out", out) == 0
-    first, content = job_files(out), results(out)
-    capsys.readouterr()
-    assert batch(*paths[:2], "--out", out, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["computed"], told["reused"], told["failed"]) == (0, 2, 0)
-    assert job_files(out) == first
-    # Another scene beside them, and one that has changed: its depth is gone with its parameters.
-    (paths[0] / "parameters.cfg").unlink()
-    assert batch(paths[0], paths[2], "--out", out, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["computed"], told["reused"]) == (2, 0)
-    assert [row["folder"] for row in told["scenes"]] == ["scene00", "scene02"]
-    assert list(rows(out)) == ["scene00", "scene01", "scene02"]  # all that is there
-    assert len(job_files(out)) == 3
-    assert not (out / "scene00" / "depth.pfm").exists()
-    assert {n: c for n, c in results(out).items() if n.startswith("scene01")} == {
-        n: c for n, c in content.items() if n.startswith("scene01")
-    }
-    # A damaged result is computed again, and that is said.
-    damaged = out / "scene01" / "disparity.pfm"
-    damaged.write_bytes(damaged.read_bytes()[:-4])
-    assert batch(paths[1], "--out", out) == 0
-    assert f"computed again: {damaged}" in capsys.readouterr().err
-    assert results(out)["scene01/disparity.pfm"] == content["scene01/disparity.pfm"]
-
-
-def test_nothing_is_removed_that_is_not_of_the_scene(tmp_path: Path) -> None:
-    """Whatever the file of an earlier job says."""
-    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
-    (tmp_path / "thesis.tex").write_text("mine")
-    assert batch(scene, "--out", out) == 0
-    (path,) = (out / "jobs").glob("*.json")
-    kept = json.loads(path.read_text())
-    del kept["sha256"]
-    kept["files"] |= {"../thesis.tex": "", "scene00/../../thesis.tex": "", "scene00/old.pfm": ""}
-    (out / "jobs" / "earlier.json").write_text(json.dumps(kept | {"sha256": sha256_of(kept)}))
-    (out / "scene00" / "old.pfm").write_text("of an earlier input")
-    assert batch(scene, "--out", out) == 0
-    assert not (out / "jobs" / "earlier.json").exists()
-    assert not (out / "scene00" / "old.pfm").exists()
-    assert (out / "scene00" / "disparity.pfm").exists()
-    assert (tmp_path / "thesis.tex").read_text() == "mine"
-
-
-def test_a_job_file_that_was_changed_says_nothing(tmp_path: Path) -> None:
-    paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
-    assert batch(*paths, "--out", out) == 0
-    for path in (out / "jobs").glob("*.json"):
-        if '"folder": "scene01"' in path.read_text():
-            path.write_text(path.read_text().replace('"engine": "reference"', '"engine": 7'))
-    assert batch(paths[0], "--out", out) == 0
-    assert list(rows(out)) == ["scene00"]
-
-
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     capsys.readouterr()
     assert batch(*arguments) == 2
@@ -281,22 +204,6 @@ def test_output_inside_a_scene_is_not_its_input(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "out" / tmp_path.name)
 
 
-def test_moved_scenes_are_known_and_others_of_their_name_do_not_take_their_place(tmp_path: Path) -> None:
-    for place, seed in (("a", 0), ("b", 1)):
-        synth.write("planes", tmp_path / place / "scene", (24, 24), views=3, seed=seed)
-    out = tmp_path / "out"
-    assert batch(tmp_path / "a", "--out", out) == 0
-    before = everything(out / "scene")
-    (tmp_path / "a").rename(tmp_path / "moved")
-    assert batch(tmp_path / "b", "--out", out) == 0  # the first is not there: unmounted, perhaps
-    assert everything(out / "scene") == before
-    assert set(rows(out)) == {"scene", "b-scene"}
-    jobs = job_files(out)
-    assert batch(tmp_path / "moved", "--out", out) == 0
-    assert job_files(out) == jobs  # nothing was computed again
-    assert rows(out)["scene"]["source"] == str(tmp_path / "moved" / "scene")
-
-
 def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None:
     scene = synth.write("planes", tmp_path / "scene", (24, 24), views=3)
     out = tmp_path / "out"
@@ -317,9 +224,8 @@ def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, nu
     write_scenes(tmp_path / "in", 30)
     out = tmp_path / "out"
     process = start_batch(tmp_path / "in", out)
-    while len(list((out / "jobs").glob("*.json"))) < 2:
-        assert process.poll() is None, process.communicate()[1]
-        time.sleep(0.01)
+    wait_until(lambda: len(job_files(out)) >= 2 or process.poll() is not None, pause=0.01)
+    assert process.poll() is None, process.communicate()[1]
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, errors

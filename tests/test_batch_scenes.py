@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gradcon import synth
-from gradcon.batch.inputs import scene_sha256
+from gradcon.batch.inputs import scene_files, scene_sha256
 from gradcon.batch.scenes import LONGEST_NAME, find_scenes, name_folders
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
@@ -78,7 +78,7 @@ def test_hints_hold_for_a_folder_of_scenes(tmp_path: Path) -> None:
 
 
 def sha256(path: Path, output: Path = Path("/nowhere")) -> str:
-    return scene_sha256(path, Hints(), output)
+    return scene_sha256(path, scene_files(path, Hints(), output))
 
 
 def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:

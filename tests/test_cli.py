@@ -19,6 +19,7 @@ import pytest
 import gradcon
 from gradcon import cli, synth
 from gradcon.cli import estimates
+from gradcon.cli.app import refuse_unwritable
 from gradcon.io.pfm import read_pfm, write_pfm
 from waiting import PATIENCE
 
@@ -388,3 +389,19 @@ def test_a_full_disk_for_the_output_is_a_sentence() -> None:
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert found.returncode == 2
     assert found.stderr == "gradcon: there is no room for the output; give it another place.\n"
+
+
+def test_asking_whether_a_folder_can_be_written_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or one of two commands that begin at the same moment would remove the other's."""
+
+    def mkdir(*arguments: object, **more: object) -> None:
+        raise AssertionError("made a folder")
+
+    with monkeypatch.context() as watched:
+        watched.setattr("os.mkdir", mkdir)
+        refuse_unwritable(tmp_path / "results" / "a")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "a", Path("/proc/none")):
+        with pytest.raises(gradcon.InputError, match=f"^{folder}: cannot create this folder"):
+            refuse_unwritable(folder)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,10 +26,17 @@ from gradcon.cli import main
 from gradcon.errors import InputError
 from gradcon.jobs import Job, Store, cluster, run
 from gradcon.jobs.cluster import Cluster
-from test_jobs import children, failing, use_gpu
+from job_kinds import children, failing, many_bytes, use_gpu
 from waiting import PATIENCE, wait_until
 
 TESTS = str(Path(__file__).parent)
+
+
+COUNT = 30  # scenes, more than are done before something is killed
+
+
+def command_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 class Started:
@@ -45,6 +53,11 @@ class Started:
 
     def worker(self) -> subprocess.Popen[bytes]:
         return self._start("worker", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
+
+    def first_worker(self) -> int:
+        """The process that its nanny has started."""
+        (worker,) = [pid for pid in children(self.processes[1].pid) if b"spawn_main" in command_of(pid)]
+        return worker
 
     def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", what, "--host", "127.0.0.1", "--scheduler-file", str(self.file)]
@@ -73,7 +86,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
         with pytest.MonkeyPatch.context() as patient:
             patient.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)  # they may be long in coming
             wait_for_two(started)
-        yield started
+            yield started
     finally:
         started.stop()
 
@@ -94,24 +107,66 @@ def wait_until_done(out: Path, count: int, process: subprocess.Popen[str]) -> No
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
 def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_path: Path) -> None:
-    write_scenes(tmp_path / "in", 12)
+    write_scenes(tmp_path / "in", COUNT)
     out, here = tmp_path / "out", tmp_path / "here"
     process = start_batch(tmp_path / "in", out, "--scheduler", str(two_workers.file))
     wait_until_done(out, 2, process)
-    (worker,) = [pid for pid in children(two_workers.processes[1].pid) if b"spawn_main" in command_of(pid)]
-    os.kill(worker, signal.SIGKILL)
-    assert done(out) < 12
+    os.kill(two_workers.first_worker(), signal.SIGKILL)
+    assert done(out) < COUNT
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
-    assert "12 of 12 scenes" in errors
+    assert f"{COUNT} of {COUNT} scenes" in errors
     assert start_batch(tmp_path / "in", here).wait(timeout=PATIENCE) == 0
-    assert len(results(out)) == 12 * 8
+    assert len(results(out)) == COUNT * 8
     assert results(out) == results(here)
     assert not leftovers(out)
     # What was done on the cluster is found done here: the key does not know where.
     again = start_batch(tmp_path / "in", out, "--json")
     told = json.loads(again.communicate(timeout=PATIENCE)[0])
-    assert (told["computed"], told["reused"]) == (0, 12)
+    assert (told["computed"], told["reused"]) == (0, COUNT)
+
+
+def test_an_outcome_may_take_its_time_to_come(
+    two_workers: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # how often it is looked for something else meanwhile
+    job = Job(many_bytes, {"count": 30_000_000}, "none", "large")
+    with Cluster(str(two_workers.file)) as machine:
+        report = run([job], Store(tmp_path / "jobs"), machine=machine)
+    assert (report.computed, report.failures) == (1, {})
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
+def test_a_worker_that_hangs_is_not_waited_for(two_workers: Started) -> None:
+    wait_for_two(two_workers)
+    worker = two_workers.first_worker()
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        with Cluster(str(two_workers.file)) as connected:
+            assert connected.size == 2
+    finally:
+        os.kill(worker, signal.SIGCONT)
+
+
+def test_that_there_are_no_workers_must_be_seen_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One look after a long time without is not enough: a worker that died may be just starting again."""
+
+    class Empty:
+        address, size = "tcp://127.0.0.1:8786", 2
+
+        def threads(self) -> int:
+            return 0
+
+    now = 1000.0
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=lambda: now))
+    workers = cluster.ClusterWorkers(Empty(), alone=False)  # type: ignore[arg-type]
+    now += 10 * cluster.WITHOUT_WORKERS_SECONDS
+    assert workers.room()
+    now += cluster.WITHOUT_WORKERS_SECONDS / 2
+    assert workers.room()
+    now += cluster.WITHOUT_WORKERS_SECONDS
+    with pytest.raises(InputError, match="all workers are gone"):
+        workers.room()
 
 
 def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Started, tmp_path: Path) -> None:
@@ -121,10 +176,6 @@ def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Starte
     assert report.failures == {jobs[1].key: "cuda: the GPU failed."}  # not "killed, or out of memory"
     assert report.computed == 7
     wait_for_two(two_workers)
-
-
-def command_of(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_failures_are_told_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
@@ -184,14 +235,17 @@ def test_a_notebook_has_a_loop_of_its_own(two_workers: Started) -> None:
 def test_no_workers_and_a_scheduler_that_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", 0.3)
-    write_scenes(tmp_path / "in", 12)
+    write_scenes(tmp_path / "in", COUNT)
     out, started = tmp_path / "out", Started(tmp_path)
     try:
-        said = refusal(tmp_path / "in", out, started.file, capsys)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", 0.3)
+            said = refusal(tmp_path / "in", out, started.file, capsys)
         assert "the scheduler has no workers; start some: dask worker" in said
         assert not out.exists()
         started.worker()
+        monkeypatch.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)
+        Cluster(str(started.file)).close()  # the worker is there
         process = start_batch(tmp_path / "in", out, "--scheduler", str(started.file))
         wait_until_done(out, 2, process)
         started.scheduler.kill()
@@ -201,7 +255,7 @@ def test_no_workers_and_a_scheduler_that_dies(
     assert process.returncode == 2, errors
     assert "the connection to the scheduler is lost; what is finished is kept" in errors.splitlines()[-1]
     assert "Traceback" not in errors
-    assert 2 <= done(out) < 12
+    assert 2 <= done(out) < COUNT
     assert not leftovers(out)
     assert start_batch(tmp_path / "in", out).wait(timeout=PATIENCE) == 0
 

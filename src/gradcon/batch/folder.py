@@ -1,17 +1,19 @@
 """The output folder of a batch: whose it is, and what is finished in it.
 
-batch.json holds the parameters, which all results in the folder share, and the folder of each scene.  It is written
-before any result, so that whatever a killed run leaves in one of these folders is known as the batch's own.
+batch.json holds the parameters, which all results in the folder share, the folder of each scene, and why scenes failed
+that have.  It is written before any result, so that whatever a killed run leaves in one of these folders is known as
+the batch's own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gradcon.batch.inputs import scene_files
 from gradcon.batch.scenes import Entry, name_folders
 from gradcon.batch.work import inputs_sha256
 from gradcon.errors import InputError
@@ -58,7 +60,9 @@ class BatchFolder:
 
         def holds(folder: str, path: Path) -> bool:
             kept = finished().get(folder, [])
-            here = inputs_sha256(path, Hints(**self.parameters["hints"]), self.path) if kept else ""
+            if not kept:
+                return False
+            here = inputs_sha256(path, scene_files(path, Hints(**self.parameters["hints"]), self.path))
             return any(job["job"]["inputs"] == here for job in kept)
 
         entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), holds)
@@ -76,9 +80,20 @@ class BatchFolder:
         entries, taken = self.refuse_foreign_results(paths), self.scenes()
         scenes = taken | {entry.folder: str(entry.path) for entry in entries}
         if scenes != taken:
-            content = {"format": FORMAT, "parameters": self.parameters, "scenes": scenes}
-            write_file(self.path / LIST, (to_json(content) + "\n").encode())
+            self._write_list(scenes, self.failures())
         return entries
+
+    def note_failures(self, done: Iterable[str], failures: Mapping[str, str]) -> None:
+        """Which scenes' folders are done now, and why those of others are not."""
+        before, forgotten = self.failures(), set(done)
+        now = {folder: why for folder, why in before.items() if folder not in forgotten} | dict(failures)
+        if now != before:
+            self._write_list(self.scenes(), now)
+
+    def failures(self) -> dict[str, str]:
+        """Why scenes failed when they were last tried, by their folders."""
+        kept = self._list()
+        return dict(kept.get("failures", {})) if kept is not None else {}
 
     def scenes(self) -> dict[str, str]:
         """The path of each scene, by its folder."""
@@ -110,13 +125,18 @@ class BatchFolder:
                     for name in {*own, f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
                         (self.path / name).unlink(missing_ok=True)
 
+    def _write_list(self, scenes: dict[str, str], failures: dict[str, str]) -> None:
+        content = {"format": FORMAT, "parameters": self.parameters, "scenes": scenes, "failures": failures}
+        write_file(self.path / LIST, (to_json(content) + "\n").encode(), lasting=True)
+
     def _list(self) -> dict[str, Any] | None:
         path = self.path / LIST
         if not path.exists():
             return None
         try:
             kept = json.loads(read_bytes(path))
-            if kept["format"] != FORMAT or not all(isinstance(kept[name], dict) for name in ("parameters", "scenes")):
+            parts = kept["parameters"], kept["scenes"], kept.get("failures", {})
+            if kept["format"] != FORMAT or not all(isinstance(part, dict) for part in parts):
                 raise ValueError
         except (ValueError, LookupError, TypeError):
             raise InputError(f"{path}: is not the list that `gradcon batch` writes; choose another folder.") from None

@@ -13,9 +13,22 @@ from gradcon.io.formats import list_scene
 from gradcon.io.listing import ImageFile
 from gradcon.jobs.job import sha256_of
 
+Stamps = dict[str, tuple[int, int, int]]  # by a file's name: how to tell that it was written to, without reading it
 
-def scene_sha256(path: Path, hints: Hints, output: Path) -> str:
-    """Of the names and contents of a scene's files.
+
+def scene_sha256(path: Path, files: dict[str, Path]) -> str:
+    """Of the names and contents of a scene's files."""
+    named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
+    return sha256_of([path.name if path.is_file() else "", named])
+
+
+def stamps(files: dict[str, Path]) -> Stamps:
+    """Of a scene's files."""
+    return {name: _stamp(file) for name, file in files.items()}
+
+
+def scene_files(path: Path, hints: Hints, output: Path) -> dict[str, Path]:
+    """All that a scene's estimate may read, by names relative to the scene.
 
     These are all files in its folder and below, whether they are read or not, and images that it names elsewhere; of a
     scene that is one file, that file; of a list of images (rig.toml), all in the list's folder, below which its images
@@ -27,11 +40,12 @@ def scene_sha256(path: Path, hints: Hints, output: Path) -> str:
         listing = list_scene(path, hints)
     except InputError:
         pass  # said when the scene is estimated
+    except OSError as error:
+        raise _unreadable(error.filename or path, error) from None
     else:
         images = [view.read.path for view in listing.views if isinstance(view.read, ImageFile)]
         files |= {os.path.relpath(file, root): file for file in images}  # of COLMAP they are beside the model
-    named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
-    return sha256_of([path.name if path.is_file() else "", named])
+    return files
 
 
 def _files(root: Path, output: Path) -> Iterator[Path]:
@@ -46,7 +60,7 @@ def _files(root: Path, output: Path) -> Iterator[Path]:
             folders.clear()
             continue
         seen.add(real)
-        yield from (file for name in names if _counts(name) and (file := Path(place, name)).is_file())
+        yield from (Path(place, name) for name in names if _counts(name) and os.path.isfile(os.path.join(place, name)))
 
 
 def _counts(name: str) -> bool:
@@ -59,6 +73,14 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _refuse(error: OSError) -> None:

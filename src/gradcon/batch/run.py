@@ -17,7 +17,7 @@ from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
-from gradcon.jobs import Job, run
+from gradcon.jobs import Job, Report, run
 from gradcon.jobs.display import Progress
 from gradcon.jobs.machines import check_workers, machine_for
 from gradcon.options import Options
@@ -113,16 +113,26 @@ def run_batch(
         jobs: dict[str, Job] = {}
         display = Progress("batch", "scenes", speed=True) if progress else None
         source = _noted(scene_jobs(entries, parameters, out), entries, jobs)
+        done = Report()
         try:
-            done = run(source, folder.store, machine=machine, warm_up=warm_up, display=display, total=len(entries))
+            run(
+                source,
+                folder.store,
+                machine=machine,
+                warm_up=warm_up,
+                display=display,
+                total=len(entries),
+                report=done,
+            )
         except BaseException:  # Ctrl-C, a full disk, a lost cluster: what is finished can be looked at
             with suppress(InputError):
-                write_summary(folder, {})
+                _note_how_it_went(folder, jobs, done)
+                write_summary(folder)
             raise
         folder.remove_superseded({name: job.key for name, job in jobs.items() if done[job] is not None})
-        failures = {name: done.failures[job.key] for name, job in jobs.items() if job.key in done.failures}
+        failures = _note_how_it_went(folder, jobs, done)
         left_out = write_reports(folder) if reports else []
-        rows = write_summary(folder, failures)
+        rows = write_summary(folder)
     asked = {entry.folder for entry in entries}
     return {
         "out": str(out),
@@ -137,6 +147,13 @@ def run_batch(
         "job_seconds": done.work_seconds,
         "worker_seconds": done.wall_seconds,
     }
+
+
+def _note_how_it_went(folder: BatchFolder, jobs: dict[str, Job], done: Report) -> dict[str, str]:
+    """Why scenes failed, by their folders."""
+    failures = {name: done.failures[job.key] for name, job in jobs.items() if job.key in done.failures}
+    folder.note_failures([name for name, job in jobs.items() if done[job] is not None], failures)
+    return failures
 
 
 def _noted(source: Iterator[Job], entries: list[Entry], jobs: dict[str, Job]) -> Iterator[Job]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]
             there = path.resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
             raise InputError(f"{path}: there is no such folder or file; check the path.") from None
-        inside = [] if is_scene(there, hints) or not there.is_dir() else _inside(there, hints)
+        inside = [] if _may_be_scene(there, hints) or not there.is_dir() else _inside(there, hints)
         if output.resolve() in (there, *inside):
             raise InputError(f"{output}: is the folder to write into, and of the scenes; give another for the results.")
         found |= dict.fromkeys(inside or [there])
@@ -54,9 +55,18 @@ def is_scene(path: Path, hints: Hints) -> bool:
     return any(known.recognise(path, hints) for known in FORMATS)
 
 
+def _may_be_scene(path: Path, hints: Hints) -> bool:
+    """Or it cannot be looked at: then this is said with the results of the others."""
+    try:
+        return is_scene(path, hints)
+    except (InputError, OSError):
+        return True
+
+
 def _inside(folder: Path, hints: Hints) -> list[Path]:
-    children = [child.resolve() for child in files_in(folder) if not child.name.startswith(".")]
-    return [child for child in children if (child.is_dir() or child.is_file()) and is_scene(child, hints)]
+    named = [child for child in files_in(folder) if not child.name.startswith(".")]
+    there = [child.resolve() for child in named if os.path.isdir(child) or os.path.isfile(child)]  # no broken links
+    return [child for child in there if _may_be_scene(child, hints)]
 
 
 def name_folders(
@@ -74,13 +84,15 @@ def name_folders(
     used = {name.casefold() for name in [*reserved, *taken]}  # some file systems do not tell cases apart
     new = [path for path in paths if str(path) not in owned]
     own_names = Counter(_name(path, 1).casefold() for path in new)
-    entries = []
+    entries: list[Entry] = []
+    moved: set[str] = set()
     for path in paths:
         if str(path) in owned:
             entries.append(Entry(path, owned[str(path)]))
             continue
         before = _name(path, 1)
-        if before in taken and not Path(taken[before]).exists() and holds(before, path):
+        if before in taken and before not in moved and not Path(taken[before]).exists() and holds(before, path):
+            moved.add(before)  # of two copies of it, to the first
             entries.append(Entry(path, before))
             continue
         depth = 2 if own_names[_name(path, 1).casefold()] > 1 else 1

@@ -21,9 +21,9 @@ COLUMNS = (
 _BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_summary(folder: BatchFolder, failures: dict[str, str]) -> list[dict[str, Any]]:
-    """Write both, of all scenes in the folder; return a row a scene.  `failures` has a sentence by scene's folder."""
-    finished = folder.finished()
+def write_summary(folder: BatchFolder) -> list[dict[str, Any]]:
+    """Write both, of all scenes in the folder; return a row a scene."""
+    finished, failures = folder.finished(), folder.failures()
     rows = []
     for name, source in folder.scenes().items():
         row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"folder": name, "name": name, "source": source}

@@ -71,6 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _terminate(number: int, frame: object) -> NoReturn:
     """SIGTERM, as schedulers of clusters send it: things are left as Ctrl-C leaves them."""
+    signal.signal(number, signal.SIG_IGN)  # it is ending already
     raise SystemExit(143)
 
 

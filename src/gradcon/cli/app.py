@@ -38,20 +38,19 @@ def as_json(value: dict[str, Any]) -> str:
 
 
 def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None:
-    """Find out before a long run whether its results can be written, and leave no trace of trying."""
+    """Find out before a long run whether its results can be written, and leave no trace of trying.
+
+    No folder is made for that: who begins at the same moment might find it, and then not.
+    """
     import tempfile
 
-    from gradcon.io.files import make_folder
-
-    created = make_folder(folder)
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        with tempfile.TemporaryFile(dir=there):
             pass
     except OSError as error:
-        raise InputError(f"{folder}: cannot write into this folder ({error.strerror}); choose another.") from None
-    finally:
-        for path in created:
-            path.rmdir()
+        what = "create" if not folder.is_dir() else "write into"
+        raise InputError(f"{folder}: cannot {what} this folder ({error.strerror}); choose another.") from None
     for name in files:
         if (folder / name).is_dir():
             raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")

@@ -83,9 +83,9 @@ def _batch(
         print("batch: stopped; finished scenes are kept, run it again to continue", file=sys.stderr)
         raise
     for text in found["recomputed_because_damaged"]:
-        print(f"computed again: {text}", file=sys.stderr)
+        print(_line(f"computed again: {text}"), file=sys.stderr)
     for text in [row["error"] for row in found["scenes"] if row["error"]] + found["left_out"]:
-        print(f"failed: {text}", file=sys.stderr)
+        print(_line(f"failed: {text}"), file=sys.stderr)
     done = found["computed"] + found["reused"]
     if json:
         print(as_json(found))
@@ -99,3 +99,8 @@ def _batch(
     if not done:
         return ALL_FAILED
     return SOME_FAILED if found["failed"] or found["left_out"] else 0
+
+
+def _line(text: str) -> str:
+    """Names of files may hold anything."""
+    return text.replace("\n", "\\n").replace("\r", "\\r")

@@ -65,12 +65,12 @@ def make_folder(folder: Path) -> list[Path]:
     return missing
 
 
-def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
+def write_files(folder: Path, files: Iterable[tuple[str, bytes]], lasting: bool = False) -> Path:
     """Write (name, content) pairs into `folder`, or into folders that are in it already, all of them or none.
 
     Each goes to a temporary name beside its own and is renamed once all are there, so that an error or Ctrl-C
     leaves neither a partial file nor a temporary one.  `files` may be a generator: one content is held at a
-    time.
+    time.  `lasting` waits until the disk has them, so that not even a power cut leaves a file of this name empty.
     """
     created = make_folder(folder)
     written: list[tuple[Path, Path]] = []
@@ -84,6 +84,9 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
             written.append((temporary, final))
             with open(temporary, "xb") as handle:
                 handle.write(content)
+                if lasting:
+                    handle.flush()
+                    os.fsync(handle.fileno())
         for temporary, final in written:
             os.replace(temporary, final)
     except BaseException as error:
@@ -105,11 +108,11 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def write_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes, lasting: bool = False) -> None:
     """Write one file, atomically."""
     if not path.name:
         raise InputError(f"{path}: is not the name of a file; give one.")
-    write_files(path.parent, [(path.name, content)])
+    write_files(path.parent, [(path.name, content)], lasting)
 
 
 def _remove_empty(folders: list[Path]) -> None:

@@ -121,8 +121,8 @@ class Processes(Workers):
         The job that it was doing is to blame for its death, and the first that failed for the loss of a GPU.
         """
         process.pool.shutdown(wait=False, cancel_futures=True)
-        begun = process.begun.value - process.returned  # of the jobs it holds, which it does in their order
-        self._stillborn = 0 if process.begun.value else self._stillborn + 1
+        begun = process.begun() - process.returned  # of the jobs it holds, which it does in their order
+        self._stillborn = 0 if process.begun() else self._stillborn + 1
         for place, (future, job) in enumerate(process.jobs.items()):
             lost = not future.done() or future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
             if not lost and not (process.lost_gpu and isinstance(future.exception(), DeviceError)):
@@ -143,8 +143,9 @@ class _Process:
 
     def __init__(self, threads: int) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
-        self.begun = context.RawValue("Q", 0)  # how many jobs it has begun, which it writes itself
-        self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads, self.begun))
+        self._begins = context.Semaphore(0)  # released for each job when it is begun
+        self._begun = 0
+        self.pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(threads, self._begins))
         self.jobs: dict[Future[Outcome], Job] = {}
         self.returned = 0  # jobs that it holds no more
         self.lost_gpu = False
@@ -166,6 +167,12 @@ class _Process:
             raise BrokenProcessPool
         return future
 
+    def begun(self) -> int:
+        """How many jobs it has begun until now."""
+        while self._begins.acquire(block=False):
+            self._begun += 1
+        return self._begun
+
     def taken(self, job: Job, future: Future[Outcome]) -> Returned:
         """A job that it has ended."""
         error = future.exception()
@@ -180,19 +187,19 @@ class _Process:
             child.kill()
 
 
-_begun: Any = None  # in a worker: its count of jobs, which the parent reads
+_begins: Any = None  # in a worker: the semaphore of its _Process
 
 
 def _do(job: Job, asked_by: Gradcon) -> Outcome:
     """In a worker."""
-    _begun.value += 1
+    _begins.release()
     return do(job, asked_by)
 
 
-def _start(threads: int, begun: Any) -> None:
+def _start(threads: int, begins: Any) -> None:
     """In a new worker: take a share of the cores, leave Ctrl-C to the parent, and leave when it is gone."""
-    global _begun  # noqa: PLW0603
-    _begun = begun
+    global _begins  # noqa: PLW0603
+    _begins = begins
     os.environ["NUMBA_NUM_THREADS"] = str(threads)  # read when numba is imported, with the first job
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from gradcon.jobs.job import Job, Outcome, sha256_of
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows: two runs at once in one folder are not noticed there
+except ImportError:  # Windows: two runs at once in one folder are not noticed there, nor where files have no locks
     fcntl = None
 
 FORMAT = "gradcon-job-1"
@@ -53,17 +53,32 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Keep the folder for this process, and sweep up what a killed one left; the lock goes with the process."""
         make_folder(self.folder)
-        with open(self.folder / ".lock", "w") as lock:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    raise InputError(
-                        f"{self.folder}: another run is working in this folder; wait for it, or choose another."
-                    ) from None
+        try:
+            lock = open(self.folder / ".lock", "w")  # noqa: SIM115
+        except OSError as error:
+            raise InputError(
+                f"{self.folder / '.lock'}: cannot be written ({(error.strerror or str(error)).lower()}); "
+                "choose another folder."
+            ) from None
+        with lock:
+            if self._lock(lock):
                 for place in (self.folder, self.folder.parent, *_folders_in(self.root)):
                     remove_leftovers(place)
             yield
+
+    def _lock(self, lock: IO[str]) -> bool:
+        """Whether the folder is this process's alone now; an error if it is another's."""
+        if fcntl is None:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise InputError(
+                f"{self.folder}: another run is working in this folder; wait for it, or choose another."
+            ) from None
+        except OSError:  # a file system without locks
+            return False
+        return True
 
     def load(self, job: Job) -> Outcome | None:
         """A finished job's outcome, without its files' contents; None where it is not there, or damaged."""
