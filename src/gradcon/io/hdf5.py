@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
 from gradcon.io.array_axes import count_axes, image_bytes
+from gradcon.io.claims import claims_too_much
 from gradcon.io.column_order import columns_run_right
 from gradcon.io.fields import finite_number
 from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
@@ -48,6 +49,8 @@ COLUMNS = {
     False: "counted to the left, as the images show",
     None: "taken to be counted to the left, as in the older HCI set, for the images do not tell; else use --flip x",
 }
+WINDOW = 768  # pixels a side
+Window = tuple[slice, slice]
 _ATTRIBUTES = ("dH", "dV", "focalLength", "shift", "camDistance", "unit")
 
 
@@ -61,6 +64,12 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
         shape = lf.shape
         if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}", grid=True) != 2:
             raise InputError(f"{path}: its dataset {VIEWS} is {shape}, but must be [v, u, y, x, 3].")
+        claimed, stored = image_bytes(shape, lf.dtype), min(lf.id.get_storage_size(), file_size(path, 2**63))
+        if claims_too_much(claimed, stored):
+            raise InputError(
+                f"{path}: its dataset {VIEWS} claims {claimed:,} bytes, but {stored:,} are stored, so almost all of it "
+                "is missing; copy or export the file again."
+            )
         told = {name: scalar(root.attrs[name]) for name in _ATTRIBUTES if name in root.attrs}
         depth, masked = _depth_shape(root, shape, path), _dataset(root, MASK, path) is not None
     known = {name: _number(told.get(name)) for name in ("dH", "dV", "focalLength", "shift")}
@@ -89,7 +98,10 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
 
     has_truth = calibrated and bool(depth)
     try:
-        right = columns_run_right(partial(_view, path), shape[:2], truth(middle) if has_truth else None)
+        window = _middle_of(shape[2:4])
+        right = columns_run_right(
+            partial(_view, path, window=window), shape[:2], truth(middle)[window] if has_truth else None
+        )
     except InputError:  # a view that is damaged matters to those who use it
         right = None
     places: dict[Index, Baseline] = {(v, u): _stands(v, u, stretch, bool(right)) for v, u in np.ndindex(*shape[:2])}
@@ -154,10 +166,16 @@ def _stands(v: int, u: int, stretch: float, right: bool) -> Baseline:
     return x, y * stretch
 
 
-def _view(path: Path, index: Index) -> NDArray[Any]:
+def _middle_of(shape: tuple[int, int]) -> Window:
+    """A part that is large enough to tell the order of columns, of images however large."""
+    starts = [max(0, (length - WINDOW) // 2) for length in shape]
+    return slice(starts[0], starts[0] + WINDOW), slice(starts[1], starts[1] + WINDOW)
+
+
+def _view(path: Path, index: Index, window: Window | tuple[()] = ()) -> NDArray[Any]:
     with _opened(path, view_name(index)) as root:
         lf = _dataset(root, VIEWS, path)
-        pixels: NDArray[Any] = lf[index]
+        pixels: NDArray[Any] = lf[(*index, *window)]
         refuse_blank(pixels, lf.fillvalue, f"{path}, {view_name(index)}")
     return pixels
 

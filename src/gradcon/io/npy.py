@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io.archives import refuse_escape, zip_names
 from gradcon.io.array_axes import count_axes, image_bytes
+from gradcon.io.claims import claims_too_much
 from gradcon.io.fields import refuse_unknown
 from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.format import Format, Hints
@@ -41,7 +42,6 @@ from gradcon.io.listing import Listing
 MAGIC = b"\x93NUMPY"
 MEMBERS = ("views", "ground_truth", "baselines", "reference", "name", *CALIBRATION)
 _SMALL = 2**20  # bytes of what is not an image
-_DEFLATE_AT_MOST = 1100  # times smaller: what claims more does not come out of its bytes
 
 
 class Stored:
@@ -191,8 +191,8 @@ def _refuse_packing(info: zipfile.ZipInfo, where: str) -> None:
     if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(f"{where}: is encrypted or packed as NumPy does not; write it with numpy.savez.")
     packed = info.compress_type == zipfile.ZIP_DEFLATED
-    most = info.compress_size * (_DEFLATE_AT_MOST if packed else 1)
-    if info.file_size > most or (packed and info.file_size > MAX_FILE_BYTES):
+    too_much = claims_too_much(info.file_size, info.compress_size) if packed else info.file_size > info.compress_size
+    if too_much or (packed and info.file_size > MAX_FILE_BYTES):
         raise InputError(
             f"{where}: claims {info.file_size:,} bytes out of {info.compress_size:,}, which is more than can be "
             "unpacked; write it again with numpy.savez."

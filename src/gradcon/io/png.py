@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io import orientation as tag
+from gradcon.io.claims import MAX_DEFLATE, claims_too_much
+
+__all__ = ["MAX_DEFLATE", "SIGNATURE", "Header", "decode", "encode", "orientation", "read_text", "white"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
-MAX_DEFLATE = 1032  # no deflate stream grows by more than this factor
 MAX_TEXT = 2**16  # bytes of a text chunk that is looked at
 
 
@@ -57,7 +59,7 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     header, palette, pixels = _read_chunks(data)
     if header.width * header.height > max_pixels:
         raise InputError(f"says it is {header.width} x {header.height} pixels, more than can be meant")
-    if header.raw_bytes() > MAX_DEFLATE * len(pixels) + 1024:
+    if claims_too_much(header.raw_bytes(), len(pixels)):
         raise InputError("holds too little data for its size, so it is truncated or corrupt")
 
     def unpack(shown: Header, rawmode: str | None = None) -> NDArray[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io.claims import claims_too_much
 
 MAX_GROWTH = 2048  # no supported compression packs tighter
 LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
@@ -61,8 +62,8 @@ def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
         raise InputError("is truncated or corrupt (a part of the picture is missing)")
     if any(offset < 8 or offset + count > size for offset, count in zip(offsets, counts, strict=True)):
         raise InputError("is truncated")
-    bits = page.imagelength * page.imagewidth * page.samplesperpixel * page.bitspersample
-    if bits > 8 * sum(counts) * (1 if page.compression == 1 else MAX_GROWTH):
+    size = page.imagelength * page.imagewidth * page.samplesperpixel * page.bitspersample // 8
+    if size > sum(counts) if page.compression == 1 else claims_too_much(size, sum(counts), MAX_GROWTH):
         raise InputError("holds too little data for its size, so it is truncated or corrupt")
 
 

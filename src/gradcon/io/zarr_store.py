@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io.archives import refuse_escape, zip_names
 from gradcon.io.array_axes import count_axes, image_bytes
+from gradcon.io.claims import MAX_ZSTD, claims_too_much
 from gradcon.io.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
@@ -44,11 +45,13 @@ MARKS = ("zarr.json", ".zarray", ".zgroup")
 CODECS = {"bytes", "endian", "transpose", "sharding_indexed", "crc32c", "crc32", "adler32", "fletcher32"}
 CODECS |= {"blosc", "zstd", "gzip", "zlib", "bz2", "lzma", "lz4", "shuffle", "delta", "packbits"}
 CODECS |= {"bitround", "quantize", "fixedscaleoffset", "astype"}
+MAX_METADATA = 2**17  # bytes
+CODED_AT_MOST = 8  # times the size of its values may a chunk be, by a filter that widens them
 
 
 def list_zarr(path: Path, hints: Hints) -> Listing:
     """`views`, and what else the group's arrays and attributes tell of them."""
-    _refuse_leaving(path)
+    sizes = _refuse_leaving(path)
     with _opened(path) as root:
         views, attributes = _views(root, path), dict(root.attrs)
         if views is None:
@@ -57,6 +60,7 @@ def list_zarr(path: Path, hints: Hints) -> Listing:
         given = _array(root, "baselines", path)
         listed = given is not None
         axes = count_axes(views.shape, views.dtype, path, listed)
+        _refuse_false_sizes(views, sizes, path)
         if given is not None:
             if given.shape != (views.shape[0], 2):
                 raise InputError(
@@ -170,8 +174,27 @@ def _codecs(metadata: dict[str, Any]) -> Iterator[str]:
             yield from _codecs(told.get("configuration") or {})
 
 
-def _refuse_leaving(path: Path) -> None:
-    """Refuse a store that has parts outside of itself: links of a folder, names of an archive."""
+def _refuse_false_sizes(array: Any, sizes: Mapping[str, int], path: Path) -> None:
+    """Refuse an array whose files are far too small for what it claims, or one so large that no chunk can be in it."""
+    inside = f"{array.path}/" if array.path else ""
+    sizes = {name: size for name, size in sizes.items() if name.startswith(inside)}
+    claimed, stored = image_bytes(array.shape, array.dtype), sum(sizes.values())
+    if claims_too_much(claimed, stored, MAX_ZSTD):
+        raise InputError(
+            f"{path}: its views claim {claimed:,} bytes, but {stored:,} are stored, so almost all of them are missing; "
+            "copy or export the store again."
+        )
+    chunk = image_bytes(array.shards or array.chunks, array.dtype)
+    for name, size in sizes.items():
+        if size > CODED_AT_MOST * chunk + MAX_METADATA:
+            raise InputError(
+                f"{path}: its part {name} has {size:,} bytes, where a chunk is {chunk:,}; copy or export the store "
+                "again."
+            )
+
+
+def _refuse_leaving(path: Path) -> dict[str, int]:
+    """Bytes of a store's parts; one that has parts outside of itself is refused: links, names of an archive."""
     if path.is_file():
         with sentences(path), zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -181,8 +204,8 @@ def _refuse_leaving(path: Path) -> None:
                 raise InputError(f"{path}: its member {member.filename} claims {member.file_size:,} bytes; check it.")
         if not any(member.filename in MARKS for member in members):
             raise InputError(f"{path}: has no {' or '.join(MARKS)} at its top; zip what the store's folder holds.")
-        return
-    home = path.resolve()
+        return {member.filename: member.file_size for member in members}
+    home, sizes = path.resolve(), dict[str, int]()
     for folder, folders, files in os.walk(home):
         for name in (*folders, *files):
             part = Path(folder, name)
@@ -190,6 +213,9 @@ def _refuse_leaving(path: Path) -> None:
                 raise InputError(f"{path}: its part {part.relative_to(home)} is a link that leaves it; copy the store.")
             if not (part.is_file() or part.is_dir()):  # a pipe would be waited for without end
                 raise InputError(f"{path}: its part {part.relative_to(home)} is not a regular file; copy the store.")
+            if name in files:
+                sizes[part.relative_to(home).as_posix()] = part.stat().st_size
+    return sizes
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
