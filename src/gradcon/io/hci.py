@@ -19,11 +19,11 @@ from gradcon.io import pfm, png
 from gradcon.io.files import write_files
 from gradcon.io.format import Format, Hints
 from gradcon.io.hci_parameters import Parameters, Value, calibration, format_parameters, read_parameters
-from gradcon.io.listing import Listing, files_in, find_reference, image_grid
+from gradcon.io.listing import Listing, file_called, files_in, find_reference, image_grid
 
 PARAMETERS = "parameters.cfg"
 GROUND_TRUTH = "gt_disp_lowres.pfm"
-_VIEW = re.compile(r"input_Cam(\d{3,6})\.png", re.ASCII)
+_VIEW = re.compile(r"input_Cam(\d{3,6})\.(?i:png)", re.ASCII)
 _GRID = (9, 9)  # where no parameters.cfg says otherwise
 
 
@@ -47,13 +47,15 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
             cells.append((divmod(number, columns), path))
     grid = image_grid(cells)
     views = list(grid.values())
-    centre = view_name(rows // 2, columns // 2, columns)
-    chosen = find_reference(views, hints.reference, centre, folder)
+    centre = rows // 2, columns // 2
+    default = grid[centre].name if centre in grid else view_name(*centre, columns)
+    chosen = find_reference(views, hints.reference, default, folder)
     row, column = next(cell for cell, view in grid.items() if view is chosen)
     steps = column - columns // 2, row - rows // 2
-    truth = folder / GROUND_TRUTH
-    if chosen.name != centre:  # the benchmark's truth for other views, where it was downloaded too
-        truth = folder / f"gt_disp_lowres_{chosen.name.removeprefix('input_').removesuffix('.png')}.pfm"
+    name = GROUND_TRUTH
+    if (row, column) != centre:  # the benchmark's truth for other views, where it was downloaded too
+        name = f"gt_disp_lowres_{Path(chosen.name).stem.removeprefix('input_')}.pfm"
+    truth = file_called(folder, name)
     size = None
     if parameters:
         size = int(parameters["image_resolution_x_px"]), int(parameters["image_resolution_y_px"])
@@ -61,7 +63,8 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
         source=folder,
         views=views,
         reference=chosen,
-        ground_truth=(lambda: pfm.read_pfm(truth)) if truth.exists() else None,
+        ground_truth=(lambda: pfm.read_pfm(truth)) if truth is not None else None,
+        truth_file=truth,
         calibration=(lambda shape: calibration(parameters, shape).moved(steps)) if parameters else None,
         metadata={"format": "hci", **parameters},
         size=size,
@@ -159,5 +162,5 @@ def _filled(parameters: Mapping[str, Value], found: dict[str, int], where: str) 
 
 
 def _parameters(folder: Path) -> Parameters:
-    path = folder / PARAMETERS
-    return read_parameters(path) if path.exists() else {}
+    path = file_called(folder, PARAMETERS)
+    return read_parameters(path) if path is not None else {}

@@ -6,6 +6,7 @@ the truth is: a `Listing`.  `load` chooses views by their baselines, and only th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -51,6 +52,7 @@ class Listing:
     views: list[View]
     reference: View
     ground_truth: Callable[[], NDArray[Any]] | None = None
+    truth_file: Path | None = None  # said in messages, where it is one
     calibration: Callable[[tuple[int, int]], Calibration | None] | None = None  # for (height, width); not of cameras
     metadata: dict[str, Any] = field(default_factory=dict)
     size: tuple[int, int] | None = None  # (width, height) that the source states
@@ -99,6 +101,11 @@ def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | 
         begins = str(error).partition(":")[0]
         if begins in ("calibration", common["reference_name"], *common["target_names"]):  # and not with the file
             raise InputError(f"{listing.source}, {error}") from None
+        if begins == common["name"] and truth is not None and truth.shape != (height, width):
+            raise InputError(
+                f"{listing.truth_file or listing.source}: the ground truth is {truth.shape[1]} x {truth.shape[0]} pixels "
+                f"but {reference.name} is {width} x {height}; use the matching file."
+            ) from None
         raise
 
 
@@ -165,6 +172,15 @@ def files_in(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError as error:
         raise InputError(f"{folder}: cannot be listed ({error.strerror}); check the path and permissions.") from None
+
+
+def file_called(folder: Path, name: str) -> Path | None:
+    """The file of that name, whatever the case of its suffix (some cameras and programs write .PNG); None without."""
+    if os.path.exists(folder / name):
+        return folder / name
+    wanted = Path(name)
+    found = (path for path in files_in(folder) if path.stem == wanted.stem and path.suffix.lower() == wanted.suffix)
+    return next(found, None)
 
 
 def baselines_of(others: list[View], reference: View, shape: tuple[int, int]) -> geometry.Floats:

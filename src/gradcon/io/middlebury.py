@@ -21,7 +21,7 @@ from gradcon.io.fields import finite_number
 from gradcon.io.files import read_text
 from gradcon.io.format import Format, Hints
 from gradcon.io.images import read_grey_values
-from gradcon.io.listing import Listing, files_in, find_reference, image_grid
+from gradcon.io.listing import Listing, file_called, files_in, find_reference, image_grid
 
 STEPS = 4  # between the two views whose disparity the maps give
 FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views
@@ -68,13 +68,16 @@ def list_middlebury(folder: Path, hints: Hints) -> Listing:
     default_name = default.name if default else f"{layout.stem}{layout.reference}.{layout.extension}"
     chosen = find_reference(grid.values(), hints.reference, default_name, folder)
     number = next(column for (_, column), view in grid.items() if view is chosen)
-    maps = [path for path in (folder / f"disp{number}.{end}" for end in ("png", "pgm")) if path.exists()]
+    maps = [path for end in ("png", "pgm") if (path := file_called(folder, f"disp{number}.{end}")) is not None]
     return Listing(
         source=folder,
         views=list(grid.values()),
         reference=chosen,
         ground_truth=(lambda: read_map(maps[0], layout, size_factor)) if maps else None,
-        calibration=(lambda shape: _calibration(folder / DMIN, layout.factor(shape[0], size_factor), shape, number))
+        truth_file=maps[0] if maps else None,
+        calibration=(
+            lambda shape: _calibration(file_called(folder, DMIN), layout.factor(shape[0], size_factor), shape, number)
+        )
         if layout.stem == CALIBRATED
         else None,
         metadata={"format": "middlebury"},
@@ -100,7 +103,7 @@ def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[
     return np.where(grey == 0, np.float32(np.nan), grey.astype(np.float32) / np.float32(factor * STEPS))
 
 
-def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int], number: int) -> Calibration | None:
+def _calibration(dmin: Path | None, factor: float | None, shape: tuple[int, int], number: int) -> Calibration | None:
     """Depth in mm of the view of that number, where dmin.txt is there.
 
     Cropping shifted each view by dmin / 4 against the next, so they do not share a principal point.  None is published.
@@ -108,7 +111,7 @@ def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int], numbe
     right of the first and the left of the last.  If the lens was before the middle of the frame, its principal point
     is in the middle of the fourth view, view3.
     """
-    if not dmin.exists() or factor is None:
+    if dmin is None or factor is None:
         return None
     text = read_text(dmin).strip()
     try:
@@ -124,6 +127,6 @@ def _calibration(dmin: Path, factor: float | None, shape: tuple[int, int], numbe
 
 
 def _numbered(folder: Path, stem: str) -> list[tuple[int, Path]]:
-    pattern = re.compile(rf"{stem}(\d{{1,2}})\.(png|ppm|pgm)", re.ASCII)
+    pattern = re.compile(rf"{stem}(\d{{1,2}})\.(?i:png|ppm|pgm)", re.ASCII)
     found = ((pattern.fullmatch(path.name), path) for path in files_in(folder))
     return [(int(match[1]), path) for match, path in found if match]

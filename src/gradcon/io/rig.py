@@ -42,7 +42,7 @@ from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
 from gradcon.io.files import read_text, write_files
 from gradcon.io.format import Format, Hints
 from gradcon.io.frames import open_views
-from gradcon.io.listing import Baseline, Listing, View, find_reference, image_file
+from gradcon.io.listing import Baseline, Listing, View, file_called, find_reference, image_file
 
 RIG = "rig.toml"
 GROUND_TRUTH = "ground_truth.pfm"
@@ -52,7 +52,7 @@ VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
 
 def list_rig(path: Path, hints: Hints) -> Listing:
     """What a rig.toml lists; `hints.reference` overrules the one it names, whose ground truth is then left out."""
-    path = path / RIG if path.is_dir() else path
+    path = (file_called(path, RIG) or path / RIG) if path.is_dir() else path
     listing = parse_rig(read_text(path), path)
     reads, frames = open_views([path.parent / view.name for view in listing.views])
     views = [replace(view, read=read) for view, read in zip(listing.views, reads, strict=True)]
@@ -63,8 +63,8 @@ def list_rig(path: Path, hints: Hints) -> Listing:
 
 def _recognise(path: Path, hints: Hints) -> str | None:
     if path.is_dir():
-        return f"it holds a {RIG}" if (path / RIG).exists() else None
-    return "it is a TOML file" if path.suffix == ".toml" else None
+        return f"it holds a {RIG}" if file_called(path, RIG) is not None else None
+    return "it is a TOML file" if path.suffix.lower() == ".toml" else None
 
 
 FORMAT = Format(f"a rig described by a {RIG}", _recognise, list_rig)
@@ -103,6 +103,7 @@ def parse_rig(text: str, path: Path) -> Listing:
         views=views,
         reference=find_reference(views, named, named, path),
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth else None,
+        truth_file=truth,
         metadata={"format": "rig"},
         unit=check_unit(_text(table["unit"], "unit", str(path)), str(path)) if "unit" in table else "",
         name=_text(table["name"], "name", str(path)) if "name" in table else path.resolve().parent.name,

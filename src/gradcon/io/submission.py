@@ -161,7 +161,7 @@ def _checked(path: Path, summary: dict[str, Any]) -> tuple[Map, float]:
             f"{path}: its disparity is in {disparity.unit!r}, {disparity.sign!r}, but the benchmark's is in "
             f"{DISPARITY_UNIT!r}, {DISPARITY_SIGN!r}; estimate the scene again."
         )
-    if disparity.reference != REFERENCE:
+    if str(disparity.reference).lower() != REFERENCE.lower():
         raise InputError(
             f"{path}: its map is of {disparity.reference}, but the benchmark asks for the centre view; estimate the "
             f"scene with {REFERENCE} as its reference."

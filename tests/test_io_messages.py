@@ -1,0 +1,88 @@
+"""Files that are almost right: names in capitals are accepted, and what is wrong is said of the right file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gradcon import open_scene, synth
+from gradcon.errors import InputError
+from gradcon.io.pfm import write_pfm
+from gradcon.io.rig import write_rig
+
+IMAGES = np.random.default_rng(0).integers(0, 256, (3, 16, 20), dtype=np.uint8)
+
+
+def in_capitals(folder: Path) -> None:
+    for path in list(folder.iterdir()):
+        path.rename(path.with_suffix(path.suffix.upper()))
+
+
+# ------------------------------------------------------------------------------------- suffixes in capitals
+
+
+@pytest.mark.parametrize("reference", [None, "input_Cam041"])
+def test_hci_in_capitals(tmp_path: Path, reference: str | None) -> None:
+    synth.write("occlusion", tmp_path / "lf", size=(24, 32), views="cross")
+    write_pfm(tmp_path / "lf" / "gt_disp_lowres_Cam041.pfm", np.full((24, 32), 0.25))
+    before = open_scene(tmp_path / "lf", reference=reference and f"{reference}.png")
+    in_capitals(tmp_path / "lf")
+    after = open_scene(tmp_path / "lf", reference=reference and f"{reference}.PNG")
+    assert after.fingerprint() == before.fingerprint()
+    assert after.name == before.name == "occlusion"
+    np.testing.assert_array_equal(after.ground_truth, before.ground_truth)
+    np.testing.assert_array_equal(after.calibration.K, before.calibration.K)
+
+
+def test_middlebury_in_capitals(tmp_path: Path) -> None:
+    for k in range(3):
+        Image.fromarray(np.full((370, 20), 40 + k, np.uint8)).save(tmp_path / f"view{k}.png")
+    Image.fromarray(np.full((370, 20), 30, np.uint8)).save(tmp_path / "disp1.png")
+    (tmp_path / "dmin.txt").write_text("270")
+    in_capitals(tmp_path)
+    scene = open_scene(tmp_path)
+    assert scene.metadata["format"] == "middlebury"
+    assert scene.reference_name == "view1.PNG"
+    assert scene.ground_truth == pytest.approx(2.5)
+    assert scene.calibration is not None
+
+
+def test_a_rig_in_capitals(tmp_path: Path) -> None:
+    write_rig(tmp_path, {"a.png": IMAGES[0], "b.png": IMAGES[1]}, [(0, 0), (1, 0)], reference="a.png")
+    (tmp_path / "rig.toml").rename(tmp_path / "rig.TOML")
+    assert open_scene(tmp_path).metadata["format"] == "rig"
+    assert open_scene(tmp_path / "rig.TOML").metadata["format"] == "rig"
+
+
+def test_both_spellings_of_one_view_are_refused(tmp_path: Path) -> None:
+    synth.write("occlusion", tmp_path / "lf", size=(24, 32), views="cross")
+    (tmp_path / "lf" / "input_Cam041.PNG").write_bytes((tmp_path / "lf" / "input_Cam041.png").read_bytes())
+    with pytest.raises(InputError, match="stands for the same view"):
+        open_scene(tmp_path / "lf")
+
+
+# ------------------------------------------------------------------------------------- truth of another size
+
+
+def test_truth_of_another_size_is_named_by_its_file(tmp_path: Path) -> None:
+    hci, rig, middlebury = tmp_path / "hci", tmp_path / "rig", tmp_path / "middlebury"
+    synth.write("occlusion", hci, size=(24, 32), views="cross")
+    write_pfm(hci / "gt_disp_lowres.pfm", np.zeros((48, 64)))
+    write_rig(
+        rig, {"a.png": IMAGES[0], "b.png": IMAGES[1]}, [(0, 0), (1, 0)], reference="a.png", ground_truth=IMAGES[0]
+    )
+    write_pfm(rig / "ground_truth.pfm", np.zeros((8, 10)))
+    middlebury.mkdir()
+    for k in range(3):
+        Image.fromarray(np.full((370, 20), 40 + k, np.uint8)).save(middlebury / f"view{k}.png")
+    Image.fromarray(np.full((370, 21), 30, np.uint8)).save(middlebury / "disp1.png")
+    for path, sizes in (
+        (hci / "gt_disp_lowres.pfm", r"64 x 48 pixels but input_Cam040\.png is 32 x 24"),
+        (rig / "ground_truth.pfm", r"10 x 8 pixels but a\.png is 20 x 16"),
+        (middlebury / "disp1.png", r"21 x 370 pixels but view1\.png is 20 x 370"),
+    ):
+        with pytest.raises(InputError, match=rf"^{path}: the ground truth is {sizes}"):
+            open_scene(path.parent)
