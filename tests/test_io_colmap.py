@@ -161,3 +161,13 @@ def test_views_that_look_elsewhere_or_share_nothing_are_left_out(tmp_path):
     assert [view.name for view in listing.views] == ["a.png", "b.png"]
     with pytest.raises(InputError, match=r"with the reference d\.png: 0 are not in .*, 0 have another size"):
         list_colmap(tmp_path / "text", Hints(reference="d.png"))
+
+
+def test_the_folder_that_holds_numbered_models_is_recognised(rig, project_folder, monkeypatch):
+    expected = open_scene(project_folder)
+    shutil.rmtree(project_folder / "sparse")
+    shutil.copytree(rig / "text", project_folder / "sparse/0")
+    for here, path in ((".", "sparse"), (".", "sparse/0"), ("sparse", "."), ("sparse", "0"), ("sparse/0", ".")):
+        monkeypatch.chdir(project_folder / here)
+        np.testing.assert_array_equal(open_scene(path).m, expected.m)
+    np.testing.assert_array_equal(open_scene(project_folder / "sparse").m, expected.m)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gradcon import open_scene, synth
+from gradcon import open_frames, open_scene, synth
 from gradcon.errors import InputError
+from gradcon.io.images import read_image
 from gradcon.io.pfm import write_pfm
 from gradcon.io.rig import write_rig
+from test_video_files import encode, noise
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 16, 20), dtype=np.uint8)
 
@@ -86,3 +88,48 @@ def test_truth_of_another_size_is_named_by_its_file(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=rf"^{path}: the ground truth is {sizes}"):
             open_scene(path.parent)
+
+
+# ------------------------------------------------------------------------------------- what is said of a file
+
+
+@pytest.mark.parametrize("compression", ["jpeg", "tiff_jpeg", "tiff_lzma"])
+def test_a_tiff_of_another_compression(tmp_path: Path, compression: str) -> None:
+    path = tmp_path / "a.tif"
+    Image.fromarray(np.stack([IMAGES[0]] * 3, -1)).save(path, compression=compression)
+    if compression == "tiff_lzma":
+        assert read_image(path).shape == (16, 20, 3)
+        return
+    with pytest.raises(
+        InputError, match=rf"^{path}: is compressed by \w*JPEG, which is not read in a TIFF \(use none, deflate"
+    ):
+        read_image(path)
+
+
+def test_numpy_files_of_format_3(tmp_path: Path) -> None:
+    views = np.random.default_rng(0).integers(0, 256, (3, 3, 16, 20), dtype=np.uint8)
+    path = tmp_path / "lf.npy"
+    with open(path, "wb") as file:
+        np.lib.format.write_array(file, views, version=(3, 0))
+    np.testing.assert_array_equal(open_scene(path).colour, views[1, 1])
+    records = np.zeros((3, 3, 16, 20), [("漢", "u1"), ("b", "u1")])
+    with open(path, "wb") as file:
+        np.lib.format.write_array(file, records, version=(3, 0))
+    with pytest.raises(InputError, match="holds values of the type"):
+        open_scene(path)
+    np.save(path, views)
+    path.write_bytes(path.read_bytes().replace(b"NUMPY\x01", b"NUMPY\x07"))
+    with pytest.raises(InputError, match=r"lf\.npy: "):
+        open_scene(path)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.8, 0.95])
+def test_a_truncated_matroska_file_is_said_to_be_one(tmp_path: Path, share: float) -> None:
+    for k in range(2):
+        encode(tmp_path / f"cam_0_{k}.mkv", noise(12, (48, 64)))
+    path = tmp_path / "cam_0_1.mkv"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InputError, match=r"cam_0_1\.mkv: .*(truncated|frames)") as caught:
+        list(open_frames(tmp_path))
+    assert "permissions" not in str(caught.value)

@@ -67,12 +67,13 @@ FORMAT = Format("a sparse COLMAP model", _recognise, list_colmap, frozenset({"ne
 
 
 def _model_folder(path: Path) -> Path | None:
-    return next((folder for folder in (path, path / "sparse", path / "sparse" / "0") if form_of(folder)), None)
+    places = (path, path / "sparse", path / "sparse" / "0", path / "0")  # the last where the path is that of sparse/
+    return next((folder for folder in places if form_of(folder)), None)
 
 
 def _image_folder(model: Path, path: Path) -> Path:
     """images/ in the model's folder or beside it; and for sparse/0, beside sparse."""
-    start = model.resolve() if model.name in ("", "..") else model
+    start = model.resolve() if model.name in ("", "..") or len(model.parts) < 3 else model  # or it has too few parents
     parents = [start, start.parent, *([start.parent.parent] if start.name.isdecimal() else [])]
     for parent in parents:
         if (parent / "images").is_dir():

@@ -103,8 +103,8 @@ def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | 
             raise InputError(f"{listing.source}, {error}") from None
         if begins == common["name"] and truth is not None and truth.shape != (height, width):
             raise InputError(
-                f"{listing.truth_file or listing.source}: the ground truth is {truth.shape[1]} x {truth.shape[0]} pixels "
-                f"but {reference.name} is {width} x {height}; use the matching file."
+                f"{listing.truth_file or listing.source}: the ground truth is {truth.shape[1]} x {truth.shape[0]} "
+                f"pixels but {reference.name} is {width} x {height}; use the matching file."
             ) from None
         raise
 

@@ -145,11 +145,12 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
 
 
 def _header(handle: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     version = np.lib.format.read_magic(handle)
-    if version not in readers:
-        raise InputError(f"{where}: is of NumPy's format {version}, which is for records; store plain numbers.")
-    shape, fortran, dtype = readers[version](handle)
+    if version not in ((1, 0), (2, 0), (3, 0)):
+        raise InputError(f"{where}: is of NumPy's format {version}, which is not known; save it again with numpy.save.")
+    # 3 is 2 with other letters allowed in the names of fields, of which plain numbers have none.
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = read(handle)
     if dtype.hasobject:
         raise InputError(f"{where}: holds Python objects, which are never loaded; store plain numbers.")
     if min(shape, default=0) < 0:

@@ -17,6 +17,7 @@ from gradcon.errors import InputError
 from gradcon.io.claims import claims_too_much
 
 MAX_GROWTH = 2048  # no supported compression packs tighter
+COMPRESSIONS = (1, 5, 8, 32773, 32946, 34925)  # none, LZW, deflate, PackBits, deflate by its old number, LZMA
 LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
 
 
@@ -49,6 +50,9 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
 
 def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
     """Check all that the page claims against the file's size, before anything of that size is allocated."""
+    if page.compression not in COMPRESSIONS:
+        how = getattr(page.compression, "name", page.compression)
+        raise InputError(f"is compressed by {how}, which is not read in a TIFF (use none, deflate, LZW or PackBits)")
     if page.axes not in ("YX", "YXS", "SYX") or page.dtype is None:
         raise InputError(f"holds no picture of rows and columns (its axes are {page.axes!r})")
     if page.imagelength * page.imagewidth * page.samplesperpixel <= 0:

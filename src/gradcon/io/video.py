@@ -165,9 +165,9 @@ def _in_words(path: Path, what: str) -> Iterator[None]:
         yield
     except (InputError, MemoryError):
         raise
-    except OSError as error:
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions.") from None
-    except Exception:
+    except Exception:  # FFmpeg also calls it an input/output error where a file ends too early
         raise InputError(
             f"{path}: {what}: the file is truncated, corrupt or no video that can be read; copy or export it again."
         ) from None
