@@ -70,7 +70,8 @@ class Calibration:
         """The inverse of `depth`; NaN where the depth is not positive."""
         z = np.asarray(depth, dtype=np.float64)
         w = np.divide(self.product, z, out=np.full(z.shape, np.nan), where=z > 0)
-        return (w - self.offset).astype(np.float32)
+        with np.errstate(over="ignore"):  # of what is next to the camera: infinite, and so unknown
+            return (w - self.offset).astype(np.float32)
 
     def depth_deviation(self, disparity: ArrayLike, deviation: ArrayLike) -> NDArray[np.float32]:
         """Standard deviation of the depth that a deviation of the disparity makes, to first order, in `unit`."""

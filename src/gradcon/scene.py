@@ -21,6 +21,7 @@ from gradcon.arrays import as_array, module_of, to_device, to_host
 from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
 from gradcon.luma import Image, Source, any_on_device, brightest, stack_luma, to_luma, white_of
+from gradcon.scene_checks import checked_ground_truth, checked_transforms, refuse_degenerate
 
 Views = str | int
 
@@ -90,9 +91,9 @@ class Scene:
         first = to_device(reference) if any_on_device([reference, *targets]) else reference
         luma = to_luma(first, reference_name)
         self.shape: tuple[int, int] = luma.shape
-        M, m = _checked_transforms(baselines, transforms, len(targets), name)
+        M, m = checked_transforms(baselines, transforms, len(targets), name)
         B = np.array([geometry.baseline(Mt, mt, self.shape) for Mt, mt in zip(M, m, strict=True)])
-        _refuse_degenerate(M, m, B, names, reference_name)
+        refuse_degenerate(M, m, B, names, reference_name)
 
         self._order = order = _canonical_order(M, m, B)
         self.target_names = [names[k] for k in order]
@@ -111,7 +112,7 @@ class Scene:
         self._given = first
         # How a target's own pixels are read again, for pictures; None for one that was given as an array.
         self.sources: list[Callable[[], ArrayLike] | None] = [_readable(targets[k]) for k in order]
-        self.ground_truth = _checked_ground_truth(ground_truth, self.shape, name)
+        self.ground_truth = checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
     def from_lightfield(
@@ -274,44 +275,6 @@ def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
     return [int(k) for k in chosen]
 
 
-def _checked_transforms(
-    baselines: ArrayLike | None, transforms: tuple[ArrayLike, ArrayLike] | None, count: int, name: str
-) -> tuple[geometry.Floats, geometry.Floats]:
-    if (baselines is None) == (transforms is None):
-        raise InputError(f"{name}: give either baselines or transforms (M, m).")
-    if baselines is not None:
-        B = np.asarray(baselines, dtype=np.float64)
-        if B.shape != (count, 2):
-            raise InputError(f"{name}: baselines must be ({count}, 2), one (B_x, B_y) a target, not {B.shape}.")
-        M, m = geometry.planar(B)
-    else:
-        assert transforms is not None
-        M, m = (np.asarray(part, dtype=np.float64) for part in transforms)
-        if M.shape != (count, 3, 3) or m.shape != (count, 3):
-            raise InputError(f"{name}: transforms must be ({count}, 3, 3) and ({count}, 3), not {M.shape}, {m.shape}.")
-    if not (np.isfinite(M).all() and np.isfinite(m).all()):
-        raise InputError(f"{name}: the views' geometry holds a NaN or an infinity; check the baselines or cameras.")
-    return M, m
-
-
-def _refuse_degenerate(
-    M: geometry.Floats, m: geometry.Floats, B: geometry.Floats, names: list[str], reference_name: str
-) -> None:
-    lengths = np.hypot(*B.T)
-    for k, length in enumerate(lengths):
-        if not np.isfinite(length):
-            raise InputError(f"{names[k]}: its camera sees nothing of what {reference_name} sees; check R and t.")
-        if length <= 1e-9 * lengths.max() or length == 0:
-            raise InputError(
-                f"{names[k]}: stands at the position of {reference_name}, so it shows no parallax; leave it out."
-            )
-    flat = np.concatenate([M.reshape(len(M), 9), m], axis=1)
-    _, first, group = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    for k, twin in enumerate(first[group.reshape(-1)]):
-        if twin != k:
-            raise InputError(f"{names[k]}: has the same baseline as {names[twin]}; correct one or leave it out.")
-
-
 def _length(B: geometry.Floats) -> geometry.Floats:
     """Relative to the longest, so that equal ones compare equal whatever the unit."""
     lengths = np.hypot(*B.T)
@@ -326,13 +289,3 @@ def _angle(B: geometry.Floats) -> geometry.Floats:
 def _canonical_order(M: geometry.Floats, m: geometry.Floats, B: geometry.Floats) -> NDArray[np.intp]:
     ties = np.concatenate([M.reshape(len(M), 9), m], axis=1).T  # two rotated views may share a baseline
     return np.lexsort((*ties, _angle(B), _length(B)))
-
-
-def _checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
-    if truth is None:
-        return None
-    with np.errstate(over="ignore"):  # too large for float32, and so unknown
-        array = np.asarray(to_host(truth), dtype=np.float32)
-    if array.shape != shape:
-        raise InputError(f"{name}: ground truth is {array.shape} but the views are {shape}; use the matching file.")
-    return np.where(np.isfinite(array), array, np.float32(np.nan))

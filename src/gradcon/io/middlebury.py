@@ -107,9 +107,9 @@ def _calibration(dmin: Path | None, factor: float | None, shape: tuple[int, int]
     """Depth in mm of the view of that number, where dmin.txt is there.
 
     Cropping shifted each view by dmin / 4 against the next, so they do not share a principal point.  None is published.
-    The widths of all scenes are about 1690 - 3/2 dmin: of frames of one width, what all seven views show was kept, the
-    right of the first and the left of the last.  If the lens was before the middle of the frame, its principal point
-    is in the middle of the fourth view, view3.
+    The widths of the 13 scenes looked at are 1690 - 3/2 dmin, to a few pixels: of frames of one width, what all seven
+    views show was kept, the right of the first and the left of the last.  If the lens was before the middle of the
+    frame, its principal point is in the middle of the fourth view, view3.
     """
     if dmin is None or factor is None:
         return None

@@ -111,7 +111,7 @@ def _count(path: Path) -> int:
             else:
                 count = sum(1 for _ in container.decode(stream))
     if count == 0:
-        raise InputError(f"{path}: holds no frames; export it again.")
+        raise InputError(f"{path}: holds no frames, so it is truncated or empty; copy or export it again.")
     return count
 
 
