@@ -97,3 +97,17 @@ def edit(folder: Path, **fields: Any) -> None:
             place = place[parent]
         place[name] = value
     path.write_text(json.dumps(summary))
+
+
+def bare_result(folder: Path, disparity: np.ndarray[Any, Any], **fields: Any) -> Path:
+    """A disparity and nothing else, of cameras that are not known; `fields` are further ones of result.json."""
+    folder.mkdir()
+    write_pfm(folder / "disparity.pfm", disparity)
+    height, width = disparity.shape
+    summary = {
+        "format": "gradcon-result-1",
+        "source": {"name": folder.name, "width": width, "height": height},
+        "disparity": {"unit": "pixels per unit baseline"},
+    }
+    (folder / "result.json").write_text(json.dumps(summary | fields))
+    return folder

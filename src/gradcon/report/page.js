@@ -195,14 +195,18 @@ function trustAt(result, k) {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-// The view nearest to where the camera is wanted; a baseline points against the camera's movement.
+// Where the reference and the others stand, in a square of -1 to 1, x and y in proportion; a baseline points against the
+// camera's movement.
 function places(baselines) {
-  const reach = Math.max(1e-9, ...baselines.flat().map(Math.abs));
-  return baselines.map(([x, y]) => [-x / reach + 0, -y / reach + 0]);
+  const all = [[0, 0], ...baselines].map(([x, y]) => [-x, -y]);
+  const ends = [0, 1].map((axis) => [Math.min, Math.max].map((end) => end(...all.map((place) => place[axis]))));
+  const reach = Math.max(1e-9, ...ends.map(([low, high]) => (high - low) / 2));
+  return all.map((place) => place.map((value, axis) => (value - (ends[axis][0] + ends[axis][1]) / 2) / reach));
 }
 
+// The view nearest to where the camera is wanted.
 function viewOf(result) {
-  const far = places(result.views.baselines).map(([x, y]) => Math.hypot(x - state.camera[0], y - state.camera[1]));
+  const far = places(result.views.baselines).slice(1).map(([x, y]) => Math.hypot(x - state.camera[0], y - state.camera[1]));
   return far.indexOf(Math.min(...far));
 }
 
@@ -241,7 +245,8 @@ function paint(result) {
     const [left, top] = [(k % views.columns) * width, Math.floor(k / views.columns) * height];
     context.drawImage(views.sheet, left, top, width, height, 0, 0, width, height);
     canvas.dataset.view = k;
-    return say(`${k ? "view" : "reference"} ${views.names[k]}`);
+    const here = views.names.length, of = result.targets.length + 1;
+    return say(`${k ? "view" : "reference"} ${views.names[k]}`, here < of && `${here} of ${of} views are here`);
   }
   const values = valuesOf(result, state.map);
   [canvas.width, canvas.height] = [columns, rows];
@@ -302,7 +307,7 @@ function readout(result) {
   marker.hidden = (view && !views.planar) || left < 0 || left > 1 || top < 0 || top > 1;
   marker.style.left = `${100 * left}%`;
   marker.style.top = `${100 * top}%`;
-  return `${title(result)}${rows.map((pair) => pair.join(" ")).join(", ")}`;
+  return rows.map((pair) => pair.join(" ")).join(", ");
 }
 
 function number(value, digits, signed = false) {
@@ -343,7 +348,7 @@ function drawLegend() {
 
 // Distance between the closest two of the cameras, as they are drawn.
 function spacing(baselines) {
-  const all = [[0, 0], ...places(baselines)];
+  const all = places(baselines);
   let least = 0.5;
   for (let a = 0; a < all.length; a++) for (let b = 0; b < a; b++) {
     const far = Math.hypot(all[a][0] - all[b][0], all[a][1] - all[b][1]);
@@ -355,8 +360,9 @@ function spacing(baselines) {
 // Where the cameras stand, the reference a cross; returns the discs.
 function cameraMap(svg, baselines, names) {
   svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6");
-  make("path", { d: "M-.09 0H.09M0-.09V.09", class: "reference" }, svg);
-  return places(baselines).map(([x, y], t) => {
+  const [[left, top], ...others] = places(baselines);
+  make("path", { d: `M${left - 0.09} ${top}h.18m-.09-.09v.18`, class: "reference" }, svg);
+  return others.map(([x, y], t) => {
     const disc = make("circle", { cx: x, cy: y, r: 0.06, class: "camera" }, svg);
     make("title", {}, disc, names[t]);
     return disc;
@@ -365,7 +371,6 @@ function cameraMap(svg, baselines, names) {
 
 function setUpPicture(result) {
   const picture = $(".picture", result.figure), canvas = $("canvas", picture), { columns, rows } = result;
-  picture.style.aspectRatio = `${columns} / ${rows}`;
   result.figure.style.setProperty("--aspect", columns / rows);
   const cameras = $(".cameras", result.figure);
   const discs = result.views ? cameraMap(cameras, result.views.baselines, result.views.names) : [];
@@ -402,7 +407,7 @@ function setUpPicture(result) {
 
 // To the next camera in a direction: the nearest of those that lie more that way than across.
 function moveCamera(result, [dx, dy]) {
-  const all = places(result.views.baselines), here = all[viewOf(result)];
+  const all = places(result.views.baselines).slice(1), here = all[viewOf(result)];
   let best = null, least = Infinity;
   for (const place of all) {
     const along = (place[0] - here[0]) * dx + (place[1] - here[1]) * dy;
@@ -438,7 +443,7 @@ function chart(holder, width, name, label, log, lines) {
   const y = (value) => top + (height - top - bottom) * (1 - (scale(value) - low) / (high - low));
   const ends = (line, k) => (line.length ? `${title(results[k])}${short(line[0][name])} to ${short(line.at(-1)[name])}` : "");
   const inWords = `${label} over ${lastSolve} solves: ${lines.map(ends).filter(Boolean).join("; ")}`;
-  const svg = make("svg", { width, height, class: "chart", role: "img", "aria-label": inWords }, holder);
+  const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": inWords }, holder);
   make("text", { x: 0, y: 13, class: "heading" }, svg, label);
   for (const value of ticks(low, high, log)) {
     make("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }, svg);
@@ -515,7 +520,8 @@ function setUpTrust(result) {
     return { q, svg, discs: cameraMap(svg, baselines, targets), caption: make("figcaption", {}, box) };
   });
   const overScales = stack(holder, weights.solves, order.map(nameOf), "share of each scale");
-  const overReach = stack(holder, weights.solves, ["near views", "far views"], "far is beyond half of the longest baseline");
+  const both = new Set(far).size > 1, halves = ["near views", "far views"]; // baselines of one length are neither near nor far
+  const overReach = both && stack(holder, weights.solves, halves, "far is beyond half of the longest baseline");
 
   const render = () => {
     const k = recordOf(result), shares = trustAt(result, k), whole = sum(shares.flat()) || 1;
@@ -534,12 +540,19 @@ function setUpTrust(result) {
       svg.setAttribute("aria-label", `${nameOf(q)}: ${rounded(total)} of the trust`);
     }
     const parts = maps.map(({ q }) => `${nameOf(q)}: ${rounded(sum(shares[q]) / whole)}`), { x, y } = sampleOf(result);
-    text.replaceChildren(`At ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}: ${parts.join(", ")}. Most trusted view `);
-    make("bdi", {}, text, targets[best]);
-    text.append(`: ${rounded(byView[best])}; far views: ${rounded(sum(byView.filter((_, t) => far[t])))}.`);
+    text.replaceChildren(`At ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}: ${parts.join(", ")}. `);
+    const used = targets.map((_, t) => t).filter((t) => byView[t] > 0), roots = shares.map((scale) => used.map((t) => Math.sqrt(scale[t])));
+    if (used.length > 1 && roots.every((scale) => Math.max(...scale) - Math.min(...scale) < 1.5 / 255)) { // a code is a root
+      text.append(`${used.length < targets.length ? `The ${used.length} views in use` : "All views"} alike: ${rounded(byView[best])} each`);
+    } else {
+      text.append("Most trusted view ");
+      make("bdi", {}, text, targets[best]);
+      text.append(`: ${rounded(byView[best])}`);
+    }
+    text.append(both ? `; far views: ${rounded(sum(byView.filter((_, t) => far[t])))}.` : ".");
     const all = weights.solves.map((_, n) => trustAt(result, n));
     overScales(all.map((one) => order.map((q) => sum(one[q]))), k);
-    overReach(all.map((one) => [false, true].map((side) => sum(one.flatMap((scale) => scale.filter((_, t) => far[t] === side))))), k);
+    if (both) overReach(all.map((one) => [false, true].map((side) => sum(one.flatMap((scale) => scale.filter((_, t) => far[t] === side))))), k);
   };
   panels.push({ on: ["x", "y", "solve"], draw: render });
 }
@@ -585,12 +598,12 @@ const MOST_CLOUDS = 12; // a browser gives up the oldest of more than 16
 
 const VERTEX = `
   attribute vec3 place; attribute vec3 colour; varying vec3 tint;
-  uniform mat3 turn; uniform vec3 centre; uniform vec4 lens; uniform float size;
+  uniform mat3 turn; uniform vec3 centre; uniform vec3 lens; uniform vec2 axis; uniform float size;
   void main() {
-    vec3 p = turn * (place - centre) + vec3(0., 0., lens.z);
-    float near = .02 * lens.z, far = lens.w;
-    gl_Position = vec4(lens.x * p.x, -lens.y * p.y, ((far + near) * p.z - 2. * far * near) / (far - near), p.z);
-    gl_PointSize = clamp(size * lens.z / max(p.z, near), 1., 24.);
+    vec3 p = turn * (place - centre);
+    float z = p.z + lens.z, near = .02 * lens.z;
+    gl_Position = vec4(lens.x * (p.x - axis.x * p.z), lens.y * (axis.y * p.z - p.y), z - 2. * near, z);
+    gl_PointSize = clamp(size * place.z / max(z, near), 1., 24.); // a pixel's width at its depth
     tint = colour;
   }`;
 const FRAGMENT = "precision mediump float; varying vec3 tint; void main() { gl_FragColor = vec4(tint, 1.); }";
@@ -635,7 +648,7 @@ function placeOf({ columns, step, disparity, cloud: { product, offset, K } }, i)
 
 function setUpCloud(result) {
   const figure = $(`.cloud[data-key=${result.key}]`), canvas = $("canvas", figure), about = $(".about", figure);
-  const { count, of, places, colours } = pointsOf(result), { calibration, cloud, columns, rows, step } = result;
+  const { count, of, places, colours } = pointsOf(result), { calibration, cloud, columns } = result;
   const scale = calibration ? (cloud.unit ? `in ${cloud.unit}` : "up to scale") : "not to scale: the cameras are not calibrated";
   const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
   const tint = result.views ? "" : "; coloured by disparity";
@@ -643,7 +656,12 @@ function setUpCloud(result) {
   const text = `${number} points, ${scale}; ${which}, gaps between surfaces left out${tint}`;
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);
-  canvas.style.aspectRatio = `${columns} / ${rows}`;
+  // What the reference camera sees, which need not be on its axis, is in the middle; of a strip with room to turn it.
+  const [[fx, skew, cx], [, fy, cy]] = cloud.K, down = ((result.height - 1) / 2 - cy) / fy;
+  const axis = [((result.width - 1) / 2 - cx - skew * down) / fx, down];
+  const [wide, high] = [result.width / fx, result.height / fy].map(Math.abs), aspect = clamp(wide / high || 1, 0.6, 2.5);
+  const lens = 2 / Math.max(wide, high * aspect);
+  canvas.style.setProperty("--aspect", aspect);
   const drawn = results.indexOf(result) < MOST_CLOUDS;
   const gl = drawn && count ? canvas.getContext("webgl", { alpha: false, antialias: false }) : null;
   if (!gl) {
@@ -662,7 +680,7 @@ function setUpCloud(result) {
   }
   gl.linkProgram(program);
   gl.useProgram(program);
-  const uniform = Object.fromEntries(["turn", "centre", "lens", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+  const uniform = Object.fromEntries(["turn", "centre", "lens", "axis", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
   const all = new Float32Array(3 * count + 3), tints = new Uint8Array(3 * count + 3); // and one for the pixel pointed at
   all.set(places);
   tints.set(colours);
@@ -675,15 +693,12 @@ function setUpCloud(result) {
     gl.vertexAttribPointer(location, 3, type, type !== gl.FLOAT, 0, 0);
   });
   gl.enable(gl.DEPTH_TEST);
-  const middle = (part) => { // the median, and how far most of the points reach from it
-    const values = places.filter((_, n) => n % 3 === part).sort(), at = (share) => values[Math.floor(share * (count - 1))];
-    return [at(0.5), at(0.98) - at(0.02)];
-  };
-  const axes = [0, 1, 2].map(middle), centre = axes.map(([value]) => value), reach = Math.max(...axes.map(([, span]) => span), 1e-9);
-  gl.uniform3fv(uniform.centre, centre);
+  const depth = places.filter((_, n) => n % 3 === 2).sort()[count >> 1]; // the median
+  gl.uniform3f(uniform.centre, axis[0] * depth, axis[1] * depth, depth);
+  gl.uniform2fv(uniform.axis, axis);
 
   const resize = () => {
-    const width = Math.round(canvas.clientWidth * Math.min(devicePixelRatio, 2)) || 300, height = Math.round(width * rows / columns);
+    const width = Math.round(canvas.clientWidth * Math.min(devicePixelRatio, 2)) || 300, height = Math.round(width / aspect);
     [canvas.width, canvas.height] = [width, height];
     gl.viewport(0, 0, width, height);
     gl.clearColor(...getComputedStyle(canvas).backgroundColor.match(/[\d.]+/g).slice(0, 3).map((part) => part / 255), 1);
@@ -696,11 +711,11 @@ function setUpCloud(result) {
     const moves = ["yaw", "pitch", "zoom"].some((name) => now.has(name));
     if (now.has("size")) resize();
     else if (!moves && !now.has("rest")) return rest(200); // the pixel alone: the pictures come first
-    const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
+    // Near things follow the hand: to the right as the yaw grows, down as the pitch does.
+    const [sy, cy, sp, cp] = [-Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.uniformMatrix3fv(uniform.turn, false, [cy, sy * sp, -sy * cp, 0, cp, sp, sy, -cy * sp, cy * cp]);
-    const distance = centre[2] / state.zoom, lens = 2 * cloud.K[0][0] / (columns * step);
-    gl.uniform4f(uniform.lens, lens, lens * columns / rows, distance, distance + 20 * reach);
+    gl.uniform3f(uniform.lens, lens, lens * aspect, depth / state.zoom);
     // While it turns, as many points as this machine can draw at 30 frames a second; all of them once it rests.
     const start = performance.now(), drawn = moves ? Math.floor(most) : count;
     if (moves) requestAnimationFrame(() => {
@@ -708,7 +723,7 @@ function setUpCloud(result) {
       most = clamp(most * (lasted > 40 ? 0.7 : lasted < 25 ? 1.25 : 1), Math.min(count, 8000), count);
     });
     if (drawn < count) rest(150);
-    const size = 1.25 * state.zoom * canvas.width / columns * Math.sqrt(of / drawn);
+    const size = 1.25 * canvas.width * wide * lens / 2 / columns * Math.sqrt(of / drawn);
     gl.uniform1f(uniform.size, size);
     gl.drawArrays(gl.POINTS, 0, drawn);
     const at = placeOf(result, pixel(result).index);
@@ -729,9 +744,10 @@ function setUpCloud(result) {
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!from || !event.buttons) return;
-    const unit = Math.PI / canvas.clientWidth;
-    set({ yaw: from[2] + (event.clientX - from[0]) * unit, pitch: clamp(from[3] + (event.clientY - from[1]) * unit, -1.5, 1.5) });
+    const unit = Math.PI / canvas.clientWidth, down = event.pointerType === "touch" ? 0 : event.clientY - from[1]; // where a finger scrolls
+    set({ yaw: from[2] + (event.clientX - from[0]) * unit, pitch: clamp(from[3] + down * unit, -1.5, 1.5) });
   });
+  canvas.addEventListener("pointercancel", () => from && set({ yaw: from[2] })); // it was to scroll
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (from = null));
   canvas.addEventListener("wheel", (event) => {
     if (document.activeElement !== canvas) return; // the page scrolls
@@ -779,9 +795,14 @@ function setUpControls() {
 }
 
 await Promise.all(results.map(load));
+state.camera = places(results.find(({ views }) => views)?.views.baselines ?? [])[0]; // the reference's
 setUpControls();
 results.forEach(setUpPicture);
-panels.push({ on: ["x", "y", "held", "solve", "map", "camera"], draw: () => speak(results.map(readout).join("; ")) });
+panels.push({ on: ["x", "y", "held", "solve", "map", "threshold", "camera"], draw: (now) => speak(results.map((result) => {
+  const values = readout(result), has = (...names) => names.some((name) => now.has(name)); // what is new is spoken
+  const caption = has("solve", "map", "threshold", "camera") && $(".what", result.figure).textContent;
+  return title(result) + [caption, has("x", "y", "held", "solve") && values].filter(Boolean).join(", ");
+}).join("; ")) });
 panels.push({ on: ["size"], draw: drawConvergence }, { on: ["solve"], draw: drawSolve });
 results.forEach(setUpTrust);
 results.forEach(setUpCloud);
@@ -791,6 +812,7 @@ redraw();
 let width = innerWidth;
 addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+addEventListener("beforeprint", redraw); // or the points, whose pixels are gone once they were shown, would print black
 window.gradcon = { data, state, set };
 document.documentElement.dataset.ready = Math.round(performance.now());
 })().catch((error) => { // such as an old browser, which lacks what is used here
