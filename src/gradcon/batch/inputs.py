@@ -34,7 +34,7 @@ def scene_files(path: Path, hints: Hints, output: Path) -> dict[str, Path]:
     scene that is one file, that file; of a list of images (rig.toml), all in the list's folder, below which its images
     are.  Hidden files do not count, and neither does what lies in `output`.
     """
-    root = path.parent if path.suffix == ".toml" else path
+    root = path.parent if path.suffix.lower() == ".toml" else path
     files = {os.path.relpath(file, root): file for file in _files(root, output.resolve())}
     try:
         listing = list_scene(path, hints)

@@ -108,7 +108,7 @@ def name_folders(
 
 def _name(path: Path, depth: int) -> str:
     """Of the scene and depth - 1 folders above it, for any file system."""
-    own = path.parent if path.name == RIG else path
+    own = path.parent if path.name.lower() == RIG else path
     parts = [*own.parts[:-1], own.stem if path.is_file() and own is path else own.name]
     name = _UNSAFE.sub("_", "-".join(part for part in parts[-depth:] if part != path.anchor)).strip(".")
     return name[-LONGEST_NAME:].lstrip(".") or "scene"
