@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from browser import KEYS, Browser, missing
-from gradcon.io.pfm import write_pfm
 from gradcon.report import write_report
-from report_folders import SIZE, edit, large_result
+from report_folders import SIZE, bare_result, edit, large_result
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
@@ -154,12 +153,7 @@ def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -
 
 def test_bare_result_beside_a_full_one_of_another_size(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
     """Without views, truth, weights, confidence, history and cameras: what is missing is said, in words."""
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    write_pfm(bare / "disparity.pfm", np.where(np.indices((30, 40)).sum(0) % 7, 1.5, np.nan))
-    source = {"name": "bare", "width": 40, "height": 30}
-    summary = {"format": "gradcon-result-1", "source": source, "disparity": {"unit": "pixels per unit baseline"}}
-    (bare / "result.json").write_text(json.dumps(summary))
+    bare = bare_result(tmp_path / "bare", np.where(np.indices((30, 40)).sum(0) % 7, 1.5, np.nan))
     for pair in ([bare], [bare, folders[0]]):
         browser.open(write_report(pair, tmp_path / "page.html").path)
         browser.move(PICTURE, 0.51, 0.26)

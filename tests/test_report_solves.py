@@ -131,6 +131,12 @@ def test_digits_are_those_of_the_codes(browser: Browser, sampled: Path, tmp_path
     assert len(rows["depth"].removesuffix(" m").partition(".")[2]) >= 5  # as the disparity has: depths differ as little
 
 
+def test_a_depth_beyond_all_numbers_is_unknown(browser: Browser, result: Path, tmp_path: Path) -> None:
+    edit(result, calibration__product=1e308)
+    browser.open(write_report([result], tmp_path / "page.html").path)
+    assert readout(browser)["depth"] == "unknown"
+
+
 def test_final_maps_stand_in_aloud(browser: Browser, two: Path) -> None:
     """The second result has no weights: what is shown of it at earlier solves is final, and says so."""
     browser.open(two)
