@@ -19,7 +19,7 @@ from gradcon.report import write_report
 
 PATH = Path(__file__).with_name("report.png")
 WIDTH = 1200
-STATE = "gradcon.set({ x: 0.3841, y: 0.6185, solve: 60, yaw: -0.35, pitch: 0.12 })"
+STATE = "gradcon.set({ x: 0.3841, y: 0.6185, solve: 60, yaw: 0.35, pitch: 0.12 })"
 
 
 def main() -> None:

@@ -723,7 +723,8 @@ function setUpCloud(result) {
       most = clamp(most * (lasted > 40 ? 0.7 : lasted < 25 ? 1.25 : 1), Math.min(count, 8000), count);
     });
     if (drawn < count) rest(150);
-    const size = 1.25 * canvas.width * wide * lens / 2 / columns * Math.sqrt(of / drawn);
+    // Wide enough that the pixels which are left out leave no holes.
+    const size = 1.7 * canvas.width * wide * lens / 2 / columns * Math.sqrt(of / drawn);
     gl.uniform1f(uniform.size, size);
     gl.drawArrays(gl.POINTS, 0, drawn);
     const at = placeOf(result, pixel(result).index);
