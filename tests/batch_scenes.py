@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -30,15 +29,11 @@ def results(out: Path) -> dict[str, bytes]:
 
 
 def start_batch(scenes: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "gradcon", "batch", str(scenes), "--out", str(out), *QUICK, *more]
+    # A shell that started the tests in the background has them ignore SIGINT; the command must not inherit that.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from gradcon.cli import run; run()"
+    command = [sys.executable, "-c", code, "batch", str(scenes), "--out", str(out), *QUICK, *more]
     return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        # A shell that started the tests in the background has them ignore SIGINT; the command must not inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
 
 
