@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 from gradcon import open_frames
 from gradcon.errors import InputError
 from gradcon.io import png
+from gradcon.io.dropped_frames import refuse_dropped_frames
 
 IMAGE = png.encode(np.random.default_rng(0).integers(0, 256, (8, 12), dtype=np.uint8))
 
 
-def views(folder: Path, *numbers: list[int], name: str = "f{}.png") -> Path:
+def views(folder: Path, *numbers: Sequence[object], name: str = "f{}.png") -> Path:
     """A row of views with frames of these numbers."""
     for camera, counted in enumerate(numbers):
         (folder / f"cam_0_{camera}").mkdir(parents=True)
@@ -43,10 +45,54 @@ def test_the_number_that_counts_need_not_be_the_last(tmp_path: Path) -> None:
         ([0, 1, 2], [7, 8, 9]),  # each camera counts from its own beginning
         ([0, 2, 4], [1, 3, 5]),
         ([1033, 1067, 1100], [1034, 1066, 1101]),  # times
+        ([0, 1, 2, 10, 11], [100, 101, 102, 110, 111]),  # paused together
     ],
 )
 def test_frames_that_may_belong_together(tmp_path: Path, numbers: tuple[list[int], ...]) -> None:
-    assert len(open_frames(views(tmp_path, *numbers))) == 3
+    assert len(open_frames(views(tmp_path, *numbers))) == len(numbers[0])
+
+
+def times(camera: int, unit: float, frames: int = 300) -> list[float]:
+    """Of frames at 30 a second with a jitter of 4 ms, in `unit` seconds."""
+    off = np.random.default_rng(camera).normal(0, 0.004, frames)
+    return list((1_700_000_000 + np.arange(frames) / 30 + off) / unit)
+
+
+@pytest.mark.parametrize(
+    ("form", "unit"),
+    [("{:.0f}", 1e-3), ("{:.0f}", 1e-2), ("{:.0f}", 1e-6), ("{:.6f}", 1.0), ("{:.2f}", 1.0), ("t{:.3f}s", 1.0)],
+)
+def test_times_for_numbers_are_let_pass(form: str, unit: float) -> None:
+    """The frames themselves need not be there: only their names are looked at."""
+    cameras = [[form.format(time) for time in times(camera, unit)] for camera in range(3)]
+    refuse_dropped_frames(named("{}.png", *cameras))
+    refuse_dropped_frames(named("{}.png", *(camera[:20] for camera in cameras)))  # all of one second
+
+
+def named(name: str, *numbers: Sequence[object]) -> dict[Path, list[Path]]:
+    return {Path(f"cam{k}"): [Path(name.format(number)) for number in view] for k, view in enumerate(numbers)}
+
+
+@pytest.mark.parametrize("name", ["f{:03}_{}C.png", "cam7_{:03}_{}.png"])
+def test_a_number_that_varies_need_not_count(name: str) -> None:
+    degrees = [[24, 24, 25, 27, 27], [24, 26, 25, 25, 24]]
+    folders = {Path(f"c{k}"): [Path(name.format(*each)) for each in enumerate(row)] for k, row in enumerate(degrees)}
+    refuse_dropped_frames(folders)
+    rows = list(folders.values())
+    rows[1][3:] = [Path(name.format(4, 25)), Path(name.format(5, 24))]
+    with pytest.raises(InputError, match=r"^c1: has no frame 3, between"):
+        refuse_dropped_frames(folders)
+
+
+@pytest.mark.parametrize("name", ["img.{:04}.png", "shot02.{:04}.png", "{}.png", "a1_{:06}.left.png"])
+def test_a_counter_after_a_dot_is_one(name: str) -> None:
+    with pytest.raises(InputError, match=r"^cam1: has no frame 2, "):
+        refuse_dropped_frames(named(name, [0, 1, 2, 3], [0, 1, 3, 4]))
+
+
+def test_the_frame_that_one_alone_lacks_is_named_after_a_pause_of_all() -> None:
+    with pytest.raises(InputError, match=r"^cam1: has no frame 110, between f102\.png and f111\.png"):
+        refuse_dropped_frames(named("f{}.png", [0, 1, 2, 10, 11], [100, 101, 102, 111, 112], [7, 8, 9, 17, 18]))
 
 
 def test_names_that_do_not_count_are_taken_in_their_order(tmp_path: Path) -> None:
