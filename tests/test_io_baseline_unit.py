@@ -45,10 +45,11 @@ def test_depth_is_that_of_the_grid(tmp_path: Path, suffix: str, unit: float, bas
 
 
 @pytest.mark.parametrize("suffix", ["npz", "zarr"])
-@pytest.mark.parametrize("unit", [18.0, 0.018, 1.5])
+@pytest.mark.parametrize("unit", [18.0, 0.018, 17.1, 0.0187])
 def test_baselines_in_another_unit_are_refused(tmp_path: Path, suffix: str, unit: float) -> None:
     path = listed(tmp_path / f"lf.{suffix}", STEPS * unit, 18.0)
-    says = rf"^{path}: its nearest views stand {unit:g} apart, .*in millimetres with baseline_mm=1"
+    meant = "millimetres" if unit > 1 else "metres"
+    says = rf"^{path}: its nearest views stand {unit:g} apart, as if in {meant}, .*in millimetres with baseline_mm=1"
     with pytest.raises(InputError, match=says):
         open_scene(path)
 
@@ -63,3 +64,31 @@ def test_baselines_may_be_counted_from_anywhere(tmp_path: Path) -> None:
         baseline_mm=9,
     )
     assert open_scene(tmp_path / "lf.npz").calibration is not None
+
+
+PLACED = STEPS + np.random.default_rng(6).normal(0, 0.04, STEPS.shape) * np.any(STEPS, axis=1)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("baselines", "baseline_mm"),
+    [
+        (PLACED, 18.0),  # measured, and set up by hand
+        (STEPS * (1, 0.8), 18.0),
+        (STEPS * 2, 18.0),  # every second camera of a grid
+        (STEPS * 1.5, 18.0),
+        (STEPS, 1.05),
+        (STEPS, 1000.0),  # steps of a metre
+        (STEPS, 1020.0),
+    ],
+)
+def test_neighbours_need_not_stand_one_step_apart(tmp_path: Path, baselines: np.ndarray, baseline_mm: float) -> None:
+    scene = open_scene(listed(tmp_path / "lf.npz", baselines, baseline_mm))
+    assert sorted(map(tuple, scene.baselines)) == sorted(map(tuple, np.delete(baselines, 4, axis=0)))
+    assert scene.calibration is not None
+
+
+def test_two_views_side_by_side_do_not_hide_the_unit(tmp_path: Path) -> None:
+    baselines = STEPS * 18.0
+    baselines[0] += 0.5, 17.0
+    with pytest.raises(InputError, match="as if in millimetres"):
+        open_scene(listed(tmp_path / "lf.npz", baselines, 18.0))

@@ -28,7 +28,7 @@ from gradcon.io.listing import Baseline, Listing, View, stands_at
 Index = tuple[int, ...]  # of a view: (v, u) on a grid, (u,) in a row or a list
 
 CALIBRATION = ("focal_length_mm", "sensor_size_mm", "baseline_mm", "focus_distance_m")
-ABOUT_ONE = 0.1  # by so much the distance of a rig's nearest views may be off one step
+ABOUT = 0.1  # by this share two lengths of a rig may differ and still be meant as one
 _TOLD = re.compile(r"(?:view)?\s*\(?\s*(\d{1,6})\s*(?:,\s*(\d{1,6})\s*)?\)?", re.ASCII)
 
 
@@ -122,18 +122,28 @@ def stated_calibration(fields: Mapping[str, Any], source: Path | str) -> dict[st
 
 
 def refuse_other_unit(places: Mapping[Index, Baseline], values: Mapping[str, float], source: Path) -> None:
-    """Refuse listed baselines in a unit that is hardly `baseline_mm`: depth would be off by their ratio."""
+    """Refuse listed baselines that look like millimetres or metres where they are taken for steps of `baseline_mm`.
+
+    Depth would be off by that factor.  Neighbours need not stand one step apart: they may be every second camera of a
+    grid, or stand closer one way than the other.  But as far apart as `baseline_mm` says, in its unit, is no chance.
+    """
     from scipy.spatial import KDTree
 
     step, stands = values.get("baseline_mm", 1.0), np.unique(list(places.values()), axis=0)
-    if step == 1.0 or len(stands) < 2:
+    if len(stands) < 2:
         return
-    nearest = float(KDTree(stands).query(stands, k=2)[0][:, 1].min())
-    if not abs(nearest - 1) <= ABOUT_ONE:
-        raise InputError(
-            f"{source}: its nearest views stand {nearest:.6g} apart, but baseline_mm ({step:.6g}) is the length of one "
-            "unit of the baselines; give them in steps between neighbours, or in millimetres with baseline_mm=1."
-        )
+    apart = float(np.median(KDTree(stands).query(stands, k=2)[0][:, 1]))
+    for unit, length in (("millimetres", 1.0), ("metres", 1000.0)):
+        if _about(apart * length, step) and not _about(step, length):
+            raise InputError(
+                f"{source}: its nearest views stand {apart:.6g} apart, as if in {unit}, but baseline_mm ({step:.6g}) "
+                "is the length of one unit of the baselines; give them in steps between neighbours, or in millimetres "
+                "with baseline_mm=1."
+            )
+
+
+def _about(value: float, expected: float) -> bool:
+    return abs(value - expected) <= ABOUT * expected
 
 
 def converged(values: Mapping[str, float]) -> Callable[[tuple[int, int]], Calibration] | None:
