@@ -119,7 +119,7 @@ def test_a_scene_that_is_changed_while_it_is_worked_on_is_not_kept(tmp_path: Pat
     content, written = view.read_bytes(), view.stat().st_mtime_ns
     view.write_bytes(content[:-1] + b"?")  # and as long as before
     os.utime(view, ns=(written + 1, written + 1))
-    assert job.changed() == f"{scene}: was changed while it was worked on; run it again."
+    assert job.changed() == f"{scene}: was changed after it was looked at; run it again."
     view.write_bytes(content)
     os.utime(view, ns=(written, written))
     assert job.changed() is None
@@ -162,6 +162,13 @@ def test_what_cannot_be_looked_at_stops_no_other(
     assert find_scenes(scenes, Hints(), out) == scenes
     monkeypatch.setattr("gradcon.batch.scenes.is_scene", lambda path, hints: path.name != "in" and refuse(path, hints))
     assert find_scenes([tmp_path / "in"], Hints(), out) == scenes
+
+
+def test_a_wrong_pattern_is_no_scenes_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_scenes(tmp_path / "in", 1, size=24)
+    assert batch(tmp_path / "in", "--out", tmp_path / "out", "--pattern", "v_{r}.png") == 2
+    assert "pattern" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_name_of_two_lines_is_said_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

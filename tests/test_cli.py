@@ -402,6 +402,8 @@ def test_asking_whether_a_folder_can_be_written_makes_none(tmp_path: Path, monke
         refuse_unwritable(tmp_path / "results" / "a")
     assert not any(tmp_path.iterdir())
     (tmp_path / "file").touch()
-    for folder in (tmp_path / "file", tmp_path / "file" / "a", Path("/proc/none")):
+    (tmp_path / "link").symlink_to("unmounted")
+    for name in ("file", "file/a", "link", "link/a", "a" * 300, "/proc/none"):
+        folder = tmp_path / name
         with pytest.raises(gradcon.InputError, match=f"^{folder}: cannot create this folder"):
             refuse_unwritable(folder)

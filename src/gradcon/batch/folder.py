@@ -62,7 +62,10 @@ class BatchFolder:
             kept = finished().get(folder, [])
             if not kept:
                 return False
-            here = inputs_sha256(path, scene_files(path, Hints(**self.parameters["hints"]), self.path))
+            try:
+                here = inputs_sha256(path, scene_files(path, Hints(**self.parameters["hints"]), self.path))
+            except InputError:  # said when its turn comes
+                return False
             return any(job["job"]["inputs"] == here for job in kept)
 
         entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), holds)

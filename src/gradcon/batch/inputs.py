@@ -13,29 +13,43 @@ from gradcon.io.formats import list_scene
 from gradcon.io.listing import ImageFile
 from gradcon.jobs.job import sha256_of
 
-Stamps = dict[str, tuple[int, int, int]]  # by a file's name: how to tell that it was written to, without reading it
+Files = dict[str, Path]  # by names relative to the scene
 
 
-def scene_sha256(path: Path, files: dict[str, Path]) -> str:
+def scene_sha256(path: Path, files: Files) -> str:
     """Of the names and contents of a scene's files."""
     named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
     return sha256_of([path.name if path.is_file() else "", named])
 
 
-def stamps(files: dict[str, Path]) -> Stamps:
-    """Of a scene's files."""
-    return {name: _stamp(file) for name, file in files.items()}
+class Watch:
+    """Tells whether a scene was written to, by the sizes and times of its files, which are not read for that.
+
+    A file that was changed and put back counts: what was between may have been read.
+    """
+
+    def __init__(self, path: Path, files: Files, output: Path) -> None:
+        self.path, self.files, self.output = path, files, output
+        self._before = _stamps(files)
+
+    def changed(self) -> str | None:
+        """Why a result cannot be kept under the hash of the files as they were when this was made."""
+        try:
+            if _stamps(self.files | _files_within(self.path, self.output)) == self._before:
+                return None
+        except InputError:  # one is gone
+            pass
+        return f"{self.path}: was changed after it was looked at; run it again."
 
 
-def scene_files(path: Path, hints: Hints, output: Path) -> dict[str, Path]:
-    """All that a scene's estimate may read, by names relative to the scene.
+def scene_files(path: Path, hints: Hints, output: Path) -> Files:
+    """All that a scene's estimate may read.
 
     These are all files in its folder and below, whether they are read or not, and images that it names elsewhere; of a
     scene that is one file, that file; of a list of images (rig.toml), all in the list's folder, below which its images
     are.  Hidden files do not count, and neither does what lies in `output`.
     """
-    root = path.parent if path.suffix.lower() == ".toml" else path
-    files = {os.path.relpath(file, root): file for file in _files(root, output.resolve())}
+    files, root = _files_within(path, output), _root(path)
     try:
         listing = list_scene(path, hints)
     except InputError:
@@ -48,7 +62,16 @@ def scene_files(path: Path, hints: Hints, output: Path) -> dict[str, Path]:
     return files
 
 
-def _files(root: Path, output: Path) -> Iterator[Path]:
+def _root(path: Path) -> Path:
+    return path.parent if path.suffix.lower() == ".toml" else path
+
+
+def _files_within(path: Path, output: Path) -> Files:
+    root = _root(path)
+    return {os.path.relpath(file, root): file for file in _walk(root, output.resolve())}
+
+
+def _walk(root: Path, output: Path) -> Iterator[Path]:
     if not root.is_dir():
         yield root
         return
@@ -75,12 +98,12 @@ def _sha256(path: Path) -> str:
         raise _unreadable(path, error) from None
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
+def _stamps(files: Files) -> dict[str, tuple[int, int]]:
     try:
-        found = path.stat()
+        found = {name: file.stat() for name, file in files.items()}
     except OSError as error:
-        raise _unreadable(path, error) from None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+        raise _unreadable(error.filename, error) from None
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in found.items()}
 
 
 def _refuse(error: OSError) -> None:

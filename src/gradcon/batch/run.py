@@ -110,9 +110,9 @@ def run_batch(
     folder.refuse_foreign_results(paths)
     with machine_for(workers, scheduler) as machine, folder.store.locked():
         entries = folder.note_scenes(paths)
-        jobs: dict[str, Job] = {}
+        keys: dict[str, str] = {}
         display = Progress("batch", "scenes", speed=True) if progress else None
-        source = _noted(scene_jobs(entries, parameters, out), entries, jobs)
+        source = _noted(scene_jobs(entries, parameters, out), entries, keys)
         done = Report()
         try:
             run(
@@ -126,11 +126,11 @@ def run_batch(
             )
         except BaseException:  # Ctrl-C, a full disk, a lost cluster: what is finished can be looked at
             with suppress(InputError):
-                _note_how_it_went(folder, jobs, done)
+                _note_how_it_went(folder, keys, done)
                 write_summary(folder)
             raise
-        folder.remove_superseded({name: job.key for name, job in jobs.items() if done[job] is not None})
-        failures = _note_how_it_went(folder, jobs, done)
+        folder.remove_superseded({name: key for name, key in keys.items() if key in done.outcomes})
+        failures = _note_how_it_went(folder, keys, done)
         left_out = write_reports(folder) if reports else []
         rows = write_summary(folder)
     asked = {entry.folder for entry in entries}
@@ -149,15 +149,15 @@ def run_batch(
     }
 
 
-def _note_how_it_went(folder: BatchFolder, jobs: dict[str, Job], done: Report) -> dict[str, str]:
+def _note_how_it_went(folder: BatchFolder, keys: dict[str, str], done: Report) -> dict[str, str]:
     """Why scenes failed, by their folders."""
-    failures = {name: done.failures[job.key] for name, job in jobs.items() if job.key in done.failures}
-    folder.note_failures([name for name, job in jobs.items() if done[job] is not None], failures)
+    failures = {name: done.failures[key] for name, key in keys.items() if key in done.failures}
+    folder.note_failures([name for name, key in keys.items() if key in done.outcomes], failures)
     return failures
 
 
-def _noted(source: Iterator[Job], entries: list[Entry], jobs: dict[str, Job]) -> Iterator[Job]:
-    """The jobs as they come, noted by their scenes' folders."""
+def _noted(source: Iterator[Job], entries: list[Entry], keys: dict[str, str]) -> Iterator[Job]:
+    """The jobs as they come; their keys are noted by their scenes' folders."""
     for entry, job in zip(entries, source, strict=True):
-        jobs[entry.folder] = job
+        keys[entry.folder] = job.key
         yield job

@@ -32,6 +32,8 @@ def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]
 
     What is no scene and holds none is kept: that it cannot be opened is said with the results of the others.
     """
+    if hints.pattern is not None:
+        compile_pattern(hints.pattern)  # a mistake in it is none of the scenes'
     found: dict[Path, None] = {}
     for path in paths:
         try:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradcon import estimate
-from gradcon.batch.inputs import Stamps, scene_files, scene_sha256, stamps
+from gradcon.batch.inputs import Files, Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import Entry
 from gradcon.batch.thumbnail import FILE, thumbnail
 from gradcon.errors import InputError
@@ -62,19 +61,9 @@ def refuse_scene(why: str) -> Outcome:
     raise InputError(why)
 
 
-def inputs_sha256(path: Path, files: dict[str, Path]) -> str:
+def inputs_sha256(path: Path, files: Files) -> str:
     """Of all that goes into a scene's result but the parameters: its files, and the code that reads and writes."""
     return sha256_of([scene_sha256(path, files), sha256_of_files(*SOURCES)])
-
-
-def changed_since(path: Path, hints: Hints, output: Path, before: Stamps) -> str | None:
-    """Why a scene's result cannot be kept, if its files are no longer those that were hashed."""
-    try:
-        if stamps(scene_files(path, hints, output)) == before:
-            return None
-    except InputError as error:
-        return str(error)
-    return f"{path}: was changed while it was worked on; run it again."
 
 
 def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
@@ -85,12 +74,12 @@ def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -
         own = {**parameters, "folder": entry.folder}
         try:
             files = scene_files(entry.path, hints, output)
-            changed = partial(changed_since, entry.path, hints, output, stamps(files))
+            watch = Watch(entry.path, files, output)
             inputs = inputs_sha256(entry.path, files)
         except InputError as error:
             yield Job(refuse_scene, {"why": str(error)}, "", entry.folder)
         else:
-            yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=changed)
+            yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed)
 
 
 def compile_everything(method: str) -> None:

@@ -42,14 +42,18 @@ def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None
 
     No folder is made for that: who begins at the same moment might find it, and then not.
     """
+    import os
     import tempfile
+    from contextlib import suppress
 
     try:
-        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        with suppress(FileNotFoundError):
+            os.lstat(folder)  # or the file system cannot have this name
+        there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         with tempfile.TemporaryFile(dir=there):
             pass
     except OSError as error:
-        what = "create" if not folder.is_dir() else "write into"
+        what = "write into" if os.path.isdir(folder) else "create"
         raise InputError(f"{folder}: cannot {what} this folder ({error.strerror}); choose another.") from None
     for name in files:
         if (folder / name).is_dir():

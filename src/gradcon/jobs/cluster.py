@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -31,6 +31,7 @@ from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, Wa
 CONNECT_SECONDS = 10.0
 WAIT_FOR_WORKERS_SECONDS = 30.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
+FETCHES = 4  # outcomes on their way at once
 LOOK_SECONDS = 1.0  # between looks at how many workers there are
 LEAVE_SECONDS = 60.0  # until a worker whose GPU failed leaves, if nobody tells it to
 _ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
@@ -125,6 +126,7 @@ class ClusterWorkers(Workers):
         self._looked = time.monotonic()
         self._alone_since: float | None = None  # when it was first seen that there are no workers
         self._handed_out = 0
+        self._fetching = threading.Semaphore(FETCHES)
 
     def room(self, ahead: bool = True) -> bool:
         if time.monotonic() - self._looked > LOOK_SECONDS:
@@ -134,7 +136,9 @@ class ClusterWorkers(Workers):
     def hand_out(self, job: Job) -> None:
         self._handed_out += 1
         key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"  # no other client's, and not that of a first try
-        future = self.cluster.client.submit(partial(_do, job, self._asked_by), key=key, pure=False)
+        future = self.cluster.client.submit(
+            partial(_do, replace(job, changed=None), self._asked_by), key=key, pure=False
+        )
         self._jobs[future] = job
         future.add_done_callback(lambda ended: _in_a_thread(lambda: self._fetch(ended)))
 
@@ -154,10 +158,11 @@ class ClusterWorkers(Workers):
 
     def _fetch(self, future: Any) -> None:
         """However long it takes: it may be large, the line slow, or it died with its worker and is done anew."""
-        try:
-            self._ended.put((future, future.result()))
-        except BaseException as error:
-            self._ended.put((future, error))
+        with self._fetching:
+            try:
+                self._ended.put((future, future.result()))
+            except BaseException as error:
+                self._ended.put((future, error))
 
     def _taken(self, job: Job, ended: Outcome | _LostGpu | BaseException) -> Returned:
         from distributed import CancelledError, KilledWorker

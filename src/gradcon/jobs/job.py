@@ -19,8 +19,8 @@ import gradcon
 
 # What an estimate depends on: when one of these files changes, kept outcomes no longer count.
 MODEL_SOURCES = (
-    "model.py", "geometry.py", "luma.py", "scene.py", "schedules.py", "minimise.py", "metrics.py", "engines/*.py",
-    "engines/*.cu", "engines/*.h",
+    "model.py", "geometry.py", "luma.py", "scene.py", "scene_checks.py", "schedules.py", "minimise.py", "metrics.py",
+    "engines/*.py", "engines/*.cu", "engines/*.h",
 )  # fmt: skip
 
 

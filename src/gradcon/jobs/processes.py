@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -22,7 +23,7 @@ from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, Returned, WarmUp, Workers, do, failed
 
 DIED = "its process died: killed, or out of memory; use fewer workers."
-MOST_STILLBORN = 4  # processes in a row that died before they began anything: then it will not get better
+MOST_STILLBORN = 4  # processes in one place that died before they began anything: then it will not get better
 
 
 def cores() -> int:
@@ -56,7 +57,6 @@ class Processes(Workers):
         self._warming: Future[Any] | None = None
         self._crew = [_Process(self._threads) for _ in range(size)]
         self._buried: list[Returned] = []
-        self._stillborn = 0
 
     def room(self, ahead: bool = True) -> bool:
         return any(len(process.jobs) < (AHEAD if ahead else 1) for process in self._open())
@@ -68,7 +68,7 @@ class Processes(Workers):
                 if self._warm_up is not None:
                     self._warming = self._submit(process, self._warm_up)
                     self._warm_up = None
-                self._submit(process, _do, job, self._asked_by, job=job)
+                self._submit(process, _do, replace(job, changed=None), self._asked_by, job=job)
                 return
             except BrokenProcessPool:  # it died with nothing to do, or this is known before its last job came back
                 self._bury(process)
@@ -120,28 +120,28 @@ class Processes(Workers):
 
         The job that it was doing is to blame for its death, and the first that failed for the loss of a GPU.
         """
-        process.pool.shutdown(wait=False, cancel_futures=True)
+        process.kill()  # if it lost its GPU, it is still there
         begun = process.begun() - process.returned  # of the jobs it holds, which it does in their order
-        self._stillborn = 0 if process.begun() else self._stillborn + 1
+        stillborn = 0 if process.begun() else process.stillborn_before + 1
         for place, (future, job) in enumerate(process.jobs.items()):
             lost = not future.done() or future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
             if not lost and not (process.lost_gpu and isinstance(future.exception(), DeviceError)):
                 self._buried.append(process.taken(job, future))
-            elif (lost and place < begun and not process.lost_gpu) or self._stillborn >= MOST_STILLBORN:
+            elif (lost and place < begun and not process.lost_gpu) or stillborn >= MOST_STILLBORN:
                 self._buried.append(Returned(job, failure=DIED))
-                self._stillborn = 0
+                stillborn = 0
             else:
                 self._buried.append(Returned(job))
         process.jobs.clear()
         if self._warming is not None and process is self._crew[0]:
             self._warming = None
-        self._crew[self._crew.index(process)] = _Process(self._threads)
+        self._crew[self._crew.index(process)] = _Process(self._threads, stillborn)
 
 
 class _Process:
     """A pool of one, and the jobs it holds, oldest first."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, stillborn_before: int = 0) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks in whatever state
         self._begins = context.Semaphore(0)  # released for each job when it is begun
         self._begun = 0
@@ -149,6 +149,7 @@ class _Process:
         self.jobs: dict[Future[Outcome], Job] = {}
         self.returned = 0  # jobs that it holds no more
         self.lost_gpu = False
+        self.stillborn_before = stillborn_before  # in its place, one after the other
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         """As the pool does it, but a process that dies at a bad moment is noticed too.
