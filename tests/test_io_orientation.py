@@ -44,7 +44,7 @@ def test_turned_images_are_refused(tmp_path: Path, name: str, way_up: int) -> No
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "big.tif"])
-@pytest.mark.parametrize("way_up", [0, 1])
+@pytest.mark.parametrize("way_up", [0, 1, 9, 255])  # viewers pass over what is no way up
 def test_upright_images_are_read(tmp_path: Path, name: str, way_up: int) -> None:
     assert read_image(write(tmp_path / name, way_up)).shape == PICTURE.shape
 

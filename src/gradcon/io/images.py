@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io import jpeg, png, pnm, tiff
 from gradcon.io.files import read_bytes
-from gradcon.io.orientation import UPRIGHT, orientation
+from gradcon.io.orientation import TURNED, orientation
 
 MAX_PIXELS = 2**28
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
@@ -64,7 +64,7 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
         raise InputError(
             f"{path}: cannot be decoded: it is truncated, corrupt or of a rare kind; export the image again."
         ) from None
-    if way_up not in UPRIGHT:
+    if way_up in TURNED:
         raise InputError(
             f"{path}: is stored turned (orientation {way_up}), so its rows and columns are not as they are seen; "
             "store it upright, for example with `mogrify -auto-orient` (ImageMagick)."

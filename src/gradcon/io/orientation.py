@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 
-UPRIGHT = (0, 1)  # 0 stands for "not known"
+TURNED = range(2, 9)  # turned or mirrored; what is no number of the standard, viewers take for upright
 _TAG = 0x0112
 _NUMBERS = {1: "B", 3: "H", 4: "I"}  # the types that it is stored as
 
 
 def orientation(tiff: bytes) -> int:
-    """The tag of the first picture, 1 (upright) where there is none or the block is damaged; 2 to 8 are turned."""
+    """The tag of the first picture, 1 (upright) where there is none or the block is damaged; see TURNED."""
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     if order is None:
         return 1
