@@ -29,7 +29,8 @@ def test_colours_that_stand_first_are_refused(tmp_path: Path, shape: tuple[int, 
         InputError, match=r"colours first; move the colours to the end.*a last axis of length 1"
     ) as caught:
         open_scene(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    views = "one view with its" if shape[0] == 1 else f"{shape[0]} views with their"
+    assert str(caught.value).startswith(f"{path}: an array of the shape {shape} may be {views} colours first;")
 
 
 def test_both_cures_work(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def count_axes(
         )
     if axes == 2 and not grid and channels_come_first(shape):
         raise InputError(
-            f"{source}: an array of the shape {shape} may be {shape[0]} views with their colours first; move the "
+            f"{source}: an array of the shape {shape} may be {_counted(shape[0])} first; move the "
             "colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1."
         )
     _refuse_specks(shape, axes, source)
@@ -53,6 +53,10 @@ def count_axes(
 def channels_come_first(shape: Shape) -> bool:
     """Whether four axes may be [u, 3, y, x], as networks have images, and not a grid of grey views."""
     return len(shape) == 4 and shape[1] in (3, 4) and shape[0] != shape[1]
+
+
+def _counted(views: int) -> str:
+    return f"{views} views with their colours" if views != 1 else "one view with its colours"
 
 
 def _refuse_specks(shape: Shape, axes: int, source: Path | str) -> None:
