@@ -95,13 +95,10 @@ def test_truth_of_another_size_is_named_by_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compression", ["jpeg", "tiff_jpeg", "tiff_lzma"])
 def test_a_tiff_of_another_compression(tmp_path: Path, compression: str) -> None:
-    path = tmp_path / "a.tif"
+    path, name = tmp_path / "a.tif", "LZMA" if compression == "tiff_lzma" else r"\w*JPEG"
     Image.fromarray(np.stack([IMAGES[0]] * 3, -1)).save(path, compression=compression)
-    if compression == "tiff_lzma":
-        assert read_image(path).shape == (16, 20, 3)
-        return
     with pytest.raises(
-        InputError, match=rf"^{path}: is compressed by \w*JPEG, which is not read in a TIFF \(use none, deflate"
+        InputError, match=rf"^{path}: is compressed by {name}, which is not read in a TIFF \(use none, deflate"
     ):
         read_image(path)
 

@@ -17,7 +17,7 @@ from gradcon.errors import InputError
 from gradcon.io.claims import claims_too_much
 
 MAX_GROWTH = 2048  # no supported compression packs tighter
-COMPRESSIONS = (1, 5, 8, 32773, 32946, 34925)  # none, LZW, deflate, PackBits, deflate by its old number, LZMA
+COMPRESSIONS = (1, 5, 8, 32773, 32946)  # none, LZW, deflate, PackBits, deflate by its old number
 LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
 
 
