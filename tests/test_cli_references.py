@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradcon import cli, estimate, open_scene, synth
+from gradcon.io import png
 from gradcon.io.lightfield_array import save_lightfield
 from gradcon.io.maps import Map, read_map, write_map
 from gradcon.io.pfm import write_pfm
@@ -94,10 +95,55 @@ def test_plots_of_the_confidence_replace_no_other_file_of_a_result(corner: Path,
     (corner / "confidence.png").unlink()
 
 
-def test_a_view_that_is_not_listed_is_another_too(corner: Path, scene: Path, tmp_path: Path, capsys: Capture) -> None:
-    """Such as that of an image which has been removed, or is no neighbour of the reference."""
-    write_map(tmp_path / "map.tif", dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))
-    assert "is a map of input_Cam077.png" in refused(capsys, "evaluate", tmp_path / "map.tif", scene)
+def test_of_a_view_that_the_scene_does_not_have_there_is_a_warning(
+    corner: Path, scene: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """It may have been removed, or its files numbered anew: no reference could be named that is better."""
+    path = tmp_path / "map.tif"
+    write_map(path, dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))
+    assert run("evaluate", path, scene) == 0
+    said = f"WARNING: {path}: is a map of input_Cam077.png, taken for one of {MIDDLE} of planes.\n"
+    assert capsys.readouterr().err == said
+
+
+def rig(folder: Path, *names: str) -> Path:
+    """Views in a row, the first of which is the reference, with its truth."""
+    images = np.random.default_rng(2).integers(0, 256, (len(names), *SIZE), dtype=np.uint8)
+    folder.mkdir()
+    rows = [f'reference = "{names[0]}"', 'ground_truth = "truth.pfm"', 'name = "rig"']
+    for k, name in enumerate(names):
+        rows += ["[[views]]", f'image = "{name}"', f"baseline = [{k}, 0]"]
+        (folder / name).write_bytes(png.encode(images[k]))
+    write_pfm(folder / "truth.pfm", np.zeros(SIZE, np.float32))
+    (folder / "rig.toml").write_text("\n".join(rows))
+    return folder
+
+
+def a_map(path: Path, reference: str) -> Path:
+    write_map(path, Map(np.zeros(SIZE, np.float32), "disparity", reference=reference, scene="rig"))
+    return path
+
+
+def test_zeros_before_a_number_are_no_other_view(tmp_path: Path, capsys: Capture) -> None:
+    scene = rig(tmp_path / "rig", "v_0_1.png", "v_0_0.png", "v_0_2.png")
+    assert run("evaluate", a_map(tmp_path / "map.tif", "v_00_01.png"), scene) == 0
+    assert capsys.readouterr().err == ""
+    said = refused(capsys, "evaluate", a_map(tmp_path / "map.tif", "v_00_02.png"), scene)
+    assert "is a map of v_00_02.png, but the reference of" in said
+    assert "add --reference v_0_2.png, or" in said
+
+
+def test_zeros_tell_views_apart_where_the_scene_has_both(tmp_path: Path, capsys: Capture) -> None:
+    scene = rig(tmp_path / "rig", "v_1.png", "v_01.png")
+    assert "add --reference v_01.png" in refused(capsys, "evaluate", a_map(tmp_path / "map.tif", "v_01.png"), scene)
+
+
+def test_an_image_that_is_there_is_another_view_though_not_listed(tmp_path: Path, capsys: Capture) -> None:
+    """As those of a COLMAP model that are no neighbours of the reference."""
+    scene = rig(tmp_path / "rig", "v_1.png", "v_2.png")
+    (scene / "v_9.png").write_bytes((scene / "v_1.png").read_bytes())
+    path = a_map(tmp_path / "map.tif", "v_9.png")
+    assert refused(capsys, "evaluate", path, scene).endswith("/rig.toml is v_1.png; give a map of v_1.png.\n")
 
 
 @pytest.mark.parametrize("called", ["view (1, 1)", "0004.jpg", "cameras/input_Cam004.png", "middle", None])
@@ -128,12 +174,10 @@ def test_another_scene_may_count_its_views_differently(corner: Path, tmp_path: P
 
 
 def test_a_frame_of_a_video_starts_only_its_own_view(corner: Path, tmp_path: Path, capsys: Capture) -> None:
-    from gradcon.io.png import encode
-
     for name in ("cam_0_0", "cam_0_1", "cam_0_2"):
         (tmp_path / "in" / name).mkdir(parents=True)
         for k, image in enumerate(np.random.default_rng(0).integers(0, 256, (2, *SIZE), dtype=np.uint8)):
-            (tmp_path / "in" / name / f"{k}.png").write_bytes(encode(image))
+            (tmp_path / "in" / name / f"{k}.png").write_bytes(png.encode(image))
     common = ["estimate", tmp_path / "in", "--solves", 1, "--engine", "reference", "--out"]
     assert run(*common, tmp_path / "first", "--frames", "0") == 0
     start = ["--frames", "1", "--initial", tmp_path / "first" / "frame_0000"]
