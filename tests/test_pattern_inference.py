@@ -54,6 +54,7 @@ def test_folders_of_results_are_no_folders_of_frames(shots: Path, record: str) -
         [f"x_{x}.png" for x in ("0.0", "0.5", "1.0", "1.5")],
         [f"v_{x}_{k}.png" for x in ("0.00", "0.25", "0.50") for k in range(3)],
         [f"v_{k}_.5{k}.png" for k in range(3)],
+        [f"cam.{v:02}.{u:02}.png" for v in range(3) for u in range(3)],  # or times such as 01.25
     ],
 )
 def test_decimal_numbers_are_not_taken_apart(tmp_path: Path, names: list[str]) -> None:
@@ -61,8 +62,10 @@ def test_decimal_numbers_are_not_taken_apart(tmp_path: Path, names: list[str]) -
         open_scene(put(tmp_path, *names))
 
 
-@pytest.mark.parametrize("name", ["v1.2_{}_{}.png", "a.{}_{}b.png", "cam{}x{}.raw.png"])
+@pytest.mark.parametrize(
+    "name",
+    ["v1.2_{}_{}.png", "a.{}_{}b.png", "cam{}x{}.raw.png", "img.0{}_0{}.png", "r{}.c.{}.png", "v_0.5_x{}.y{}.png"],
+)
 def test_other_dots_do_not_matter(tmp_path: Path, name: str) -> None:
     put(tmp_path, *(name.format(v, u) for v in range(2) for u in range(2)))
-    expected = None if name.startswith("a.") else name.replace("{}", "{row}", 1).replace("{}", "{col}", 1)
-    assert infer_pattern(tmp_path) == expected
+    assert infer_pattern(tmp_path) == name.replace("0{}", "{}").replace("{}", "{row}", 1).replace("{}", "{col}", 1)
