@@ -20,7 +20,7 @@ from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
 _FIELD = re.compile(r"\{(row|col)\}")
-# The last two numbers, neither a fraction: the 5 of x_0.5.png is no column, nor is that of x_.5.png; that of a.5.png is.
+# The last two numbers, neither a fraction: the 5 of x_0.5.png is no column, nor that of x_.5.png; that of a.5.png is.
 _NUMBER = r"(?<![0-9])(?:(?<!\.)|(?<=[^\W\d_]\.))([0-9]+)"
 _TWO_NUMBERS = re.compile(rf"(.*?){_NUMBER}([^0-9]+){_NUMBER}([^0-9]*)")
 
