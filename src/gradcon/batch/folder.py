@@ -20,12 +20,13 @@ from gradcon.errors import InputError
 from gradcon.io.files import read_bytes, write_file
 from gradcon.io.format import Hints
 from gradcon.io.listing import files_in
+from gradcon.io.outputs import BATCH_LIST
 from gradcon.io.results import to_json
 from gradcon.jobs import Store
 from gradcon.result import SUMMARY as RESULT
 from gradcon.result import VIDEO_LIST
 
-LIST, FORMAT = "batch.json", "gradcon-batch-1"
+LIST, FORMAT = BATCH_LIST, "gradcon-batch-1"
 JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"
 REPORT = "report.html"  # in a scene's folder
 

@@ -34,6 +34,7 @@ def _info(
     from gradcon.info import describe_scene, info_table
     from gradcon.io import open_frames
     from gradcon.io.files import write_file
+    from gradcon.io.outputs import CONTACT_SHEET
 
     if picture is not None and (no_picture or picture.suffix.lower() != ".png"):
         what = "and --no-picture exclude each other" if no_picture else f"{picture} does not end in .png"
@@ -41,7 +42,7 @@ def _info(
     found = open_frames(scene, **told)
     described = describe_scene(found)
     if not no_picture:
-        target = picture or Path(f"{_file_name(described['name'])}-views.png")
+        target = picture or Path(f"{_file_name(described['name'])}{CONTACT_SHEET}")
         try:
             write_file(target, contact_sheet(found.listing))
             described["contact_sheet"] = str(target)

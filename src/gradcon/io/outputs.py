@@ -8,7 +8,8 @@ from pathlib import Path
 from gradcon.result import SUMMARY, VIDEO_LIST
 
 CONTACT_SHEET = "-views.png"  # as `gradcon info` ends the name of one
-RECORDS = (SUMMARY, VIDEO_LIST, "batch.json")  # in folders of results: of an estimate, a video, a batch
+BATCH_LIST = "batch.json"
+RECORDS = (SUMMARY, VIDEO_LIST, BATCH_LIST)  # in folders of results: of an estimate, a video, a batch
 
 
 def is_output(path: Path) -> bool:
