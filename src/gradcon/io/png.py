@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io import orientation as tag
-from gradcon.io.claims import MAX_DEFLATE, claims_too_much
-
-__all__ = ["MAX_DEFLATE", "SIGNATURE", "Header", "decode", "encode", "orientation", "read_text", "white"]
+from gradcon.io.claims import claims_too_much
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type

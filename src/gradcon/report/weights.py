@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gradcon.engines import sampled
 from gradcon.errors import InputError
+from gradcon.io.claims import claims_too_much
 from gradcon.io.files import read_bytes
-from gradcon.io.png import MAX_DEFLATE
 
 FILE = "weights.npz"
 MAX_BYTES = 2**29  # of one array
@@ -77,7 +77,7 @@ def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo | None, name: str) -> NDArray[Any]:
     if info is None:
         raise InputError(f"holds no {name}")
-    if info.file_size > min(MAX_BYTES, MAX_DEFLATE * info.compress_size + 1024):
+    if info.file_size > MAX_BYTES or claims_too_much(info.file_size, info.compress_size):
         raise InputError(f"its {name} says it is {info.file_size:,} bytes, more than can be meant")
     content = file.read(info)
     # the header's shape is checked against what follows it, before anything is allocated for it

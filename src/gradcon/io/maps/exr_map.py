@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.io.claims import claims_too_much
 from gradcon.io.files import file_size
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, described, plain_number, reading
-from gradcon.io.png import MAX_DEFLATE
 
 CHANNELS = {"disparity": "disparity.V", "confidence": "confidence.V", "depth": "Z", None: "V"}
 KEY = "gradcon."  # before each name of an attribute
@@ -91,7 +91,7 @@ def _refuse_what_is_no_map(file: Any, size: int) -> None:
     if [list(map(int, corner)) for corner in header["displayWindow"]] != [[0, 0], [width - 1, height - 1]]:
         raise InputError("holds a part of a larger picture, not a whole map")
     deflated = getattr(header["compression"], "name", "") in DEFLATED
-    if width * height > MAX_PIXELS or (deflated and 4 * width * height > MAX_DEFLATE * size):
+    if width * height > MAX_PIXELS or (deflated and claims_too_much(4 * width * height, size)):
         raise InputError(f"says it is {width} x {height} pixels, more than can be meant")
 
 

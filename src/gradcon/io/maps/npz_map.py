@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io.claims import claims_too_much
 from gradcon.io.files import read_bytes
 from gradcon.io.maps.map import MAX_PIXELS, QUANTITIES, Map, described, parse_description, reading
-from gradcon.io.png import MAX_DEFLATE
 
 NAMES = (*QUANTITIES, "map")
 ABOUT = "_about"
@@ -70,7 +70,7 @@ def _read_one(file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     """An array, after its header was checked against the size of what follows it."""
     limit = 4 * MAX_PIXELS if name in NAMES else MAX_TEXT
-    if info.file_size > min(limit + 10000, MAX_DEFLATE * info.compress_size + 1024):
+    if info.file_size > limit + 10000 or claims_too_much(info.file_size, info.compress_size):
         raise InputError(f"its {name} says it is {info.file_size:,} bytes, more than can be meant")
     content = io.BytesIO(file.read(info))
     version = np.lib.format.read_magic(content)
