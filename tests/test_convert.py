@@ -145,8 +145,6 @@ def test_what_is_read_is_never_written(result: Path, tmp_path: Path, capsys: Cap
     for source, target in (
         (tmp_path / "map.pfm", tmp_path / "map.pfm"),
         (tmp_path / "map.pfm", tmp_path / "link.pfm"),
-        (result, result / "disparity.pfm"),
-        (result, result / "disparity.png"),
     ):
         assert "is what would be read" in refused(capsys, source, target, "--force")
 
@@ -159,6 +157,9 @@ def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, caps
     (result / "confidence.pfm").symlink_to(tmp_path / "stored.pfm")
     (tmp_path / "alias").symlink_to(result)
     for source, target in (
+        (result, result / "disparity.pfm"),
+        (result, result / "disparity.png"),
+        (result, tmp_path / "alias" / "depth.png"),
         (result / "confidence.pfm", result / "disparity.pfm"),
         (tmp_path / "whole.pfm", result / "confidence.pfm"),
         (tmp_path / "whole.pfm", result / "depth.pfm"),

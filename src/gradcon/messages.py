@@ -9,8 +9,6 @@ from typing import Any
 from gradcon.depth import calibration_of, depth_remarks, depth_summary
 from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT, RESULT_FILES, Result
 
-__all__ = ["RESULT_FILES", "confidence_table", "describe", "metrics_table", "warn"]
-
 
 def warn(result: Result) -> None:
     """Say loudly what the user should look at."""

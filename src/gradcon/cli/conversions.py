@@ -56,16 +56,12 @@ def _describe(map_: maps.Map) -> str:
 
 
 def _refuse_to_overwrite(source: Path, target: Path) -> None:
-    """A conversion never replaces what it reads, nor a file of the result that it reads."""
-    from gradcon.messages import RESULT_FILES
-
+    """A conversion never replaces what it reads."""
     try:
-        reads, writes = source.resolve(), target.resolve()
-        same = reads == writes or (target.exists() and source.exists() and source.samefile(target))
-        inside = source.is_dir() and writes.parent == reads and writes.name in RESULT_FILES
+        same = source.resolve() == target.resolve() or (target.exists() and source.exists() and source.samefile(target))
     except (OSError, ValueError, RuntimeError):  # a name that cannot be one; whoever opens it says so
         return
-    if same or inside:
+    if same:
         raise InputError(f"{target}: is what would be read, so it cannot be written too; give another name.")
 
 
