@@ -13,6 +13,7 @@ from batch_scenes import batch, everything, job_files, results, rows, write_scen
 from gradcon import Options, synth
 from gradcon.batch.scenes import Entry, find_scenes
 from gradcon.batch.work import scene_jobs, work_parameters
+from gradcon.cli import main
 from gradcon.io.format import Hints
 from gradcon.jobs.job import sha256_of
 
@@ -169,6 +170,22 @@ def test_a_wrong_pattern_is_no_scenes_fault(tmp_path: Path, capsys: pytest.Captu
     assert batch(tmp_path / "in", "--out", tmp_path / "out", "--pattern", "v_{r}.png") == 2
     assert "pattern" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_passed_over_in_a_folder_of_scenes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (scene,), out = write_scenes(tmp_path / "in", 1, size=24), tmp_path / "out"
+    for name in ("left.png", "right.png"):
+        (tmp_path / "in" / "pair").mkdir(exist_ok=True)
+        shutil.copy(scene / "input_Cam040.png", tmp_path / "in" / "pair" / name)
+    (tmp_path / "in" / "notes").mkdir()
+    (tmp_path / "in" / "notes" / "figure.png").touch()
+    assert batch(tmp_path / "in", "--out", tmp_path / "in" / "out") == 0
+    said = capsys.readouterr().err
+    assert f"passed over: {tmp_path}/in/pair: is not recognised as a scene; gradcon info says why." in said
+    assert said.count("passed over") == 1
+    assert main(["convert", str(tmp_path / "in" / "out" / "scene00"), str(tmp_path / "in" / "map.npz")]) == 0
+    assert batch(tmp_path / "in", "--out", out) == 0  # neither the results nor a map of them are scenes
+    assert set(rows(out)) == {"scene00"}
 
 
 def test_a_name_of_two_lines_is_said_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,14 +65,16 @@ def test_results_of_one_name_are_told_apart(folders: list[Path], tmp_path: Path)
 def test_parameters_that_differ_have_columns(folders: list[Path], tmp_path: Path) -> None:
     first, second = copies(folders[0], tmp_path / "a", tmp_path / "b")
     alike = table(page_of([first, second], tmp_path))
-    assert not {"epsilon", "scales", "initial", "engine"} & set(alike[0])
+    assert not {"epsilon", "scales", "reference", "initial", "engine"} & set(alike[0])
     edit(second, parameters__epsilon=0.01, parameters__initial="start.pfm", parameters__solves=77, engine="reference")
+    edit(second, source__reference="another.png")
     shown = table(page_of([first, second], tmp_path))
     here = json.loads((first / "result.json").read_text())
     assert [row["epsilon"] for row in shown] == [f"{here['parameters']['epsilon']:g}", "0.01"]
     assert [row["initial"] for row in shown] == ["0", "start.pfm"]
     assert [row["solves allowed"] for row in shown] == [f"{here['parameters']['solves']}", "77"]
     assert [row["engine"] for row in shown] == [here["engine"], "reference"]
+    assert [row["reference"] for row in shown] == [here["source"]["reference"], "another.png"]
     assert "scales" not in shown[0]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradcon import engines
 from gradcon.batch.folder import BatchFolder
-from gradcon.batch.scenes import Entry, find_scenes
+from gradcon.batch.scenes import Entry, find_scenes, unrecognised
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
 from gradcon.errors import InputError
@@ -72,7 +72,8 @@ def run_batch(
     Returns
     -------
     dict
-        `scenes`, a row for each that was asked for, and how many were computed, reused and failed.
+        `scenes`, a row for each that was asked for, how many were computed, reused and failed, and in `passed_over`
+        the folders of images that were taken for no scene.
 
     Raises
     ------
@@ -106,7 +107,8 @@ def run_batch(
     )
     folder = BatchFolder(out, parameters)
     folder.refuse_other()
-    paths = find_scenes([Path(path) for path in scenes], told, out)
+    given = [Path(path) for path in scenes]
+    paths = find_scenes(given, told, out)
     folder.refuse_foreign_results(paths)
     with machine_for(workers, scheduler) as machine, folder.store.locked():
         entries = folder.note_scenes(paths)
@@ -141,6 +143,7 @@ def run_batch(
         "reused": done.reused,
         "failed": len(failures),
         "left_out": left_out,
+        "passed_over": [str(path) for path in unrecognised(given, paths)],
         "recomputed_because_damaged": folder.store.damaged,
         "workers": machine.size,
         "seconds": time.perf_counter() - start,

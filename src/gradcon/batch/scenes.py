@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import NamedTuple
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.io.formats import FORMATS
+from gradcon.io.frames import IMAGE_SUFFIXES
 from gradcon.io.listing import files_in
+from gradcon.io.outputs import is_output
 from gradcon.io.pattern import compile_pattern
 from gradcon.io.rig import RIG
 
@@ -49,6 +52,13 @@ def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]
     return list(found)
 
 
+def unrecognised(paths: Iterable[Path], scenes: Sequence[Path]) -> list[Path]:
+    """Folders of images beside the scenes that `find_scenes` has found at the paths, of which it could make nothing."""
+    folders = [path.resolve() for path in paths if path.is_dir() and path.resolve() not in scenes]
+    beside = [child.resolve() for folder in folders for child in files_in(folder) if _counts(child)]
+    return [child for child in dict.fromkeys(beside) if child not in scenes and _holds_images(child)]
+
+
 def is_scene(path: Path, hints: Hints) -> bool:
     """Whether a path is taken for a scene; it may still turn out to be a damaged one."""
     if hints.pattern is not None:  # by which every folder is a scene
@@ -66,9 +76,29 @@ def _may_be_scene(path: Path, hints: Hints) -> bool:
 
 
 def _inside(folder: Path, hints: Hints) -> list[Path]:
-    named = [child for child in files_in(folder) if not child.name.startswith(".")]
-    there = [child.resolve() for child in named if os.path.isdir(child) or os.path.isfile(child)]  # no broken links
-    return [child for child in there if _may_be_scene(child, hints)]
+    there = [child.resolve() for child in files_in(folder) if _counts(child)]
+    return [child for child in there if _may_be_scene(child, hints) and not _holds_maps(child)]
+
+
+def _counts(child: Path) -> bool:
+    """Neither hidden, nor a broken link."""
+    return not child.name.startswith(".") and (os.path.isdir(child) or os.path.isfile(child))
+
+
+def _holds_images(folder: Path) -> bool:
+    try:
+        images = [file for file in files_in(folder) if file.suffix.lower() in IMAGE_SUFFIXES] if folder.is_dir() else []
+    except InputError:
+        return False
+    return len(images) > 1 and not is_output(folder)
+
+
+def _holds_maps(path: Path) -> bool:
+    """Whether it is a result that was converted to an archive."""
+    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "disparity.npy" in archive.namelist()
 
 
 def name_folders(

@@ -84,6 +84,8 @@ def _batch(
         raise
     for text in found["recomputed_because_damaged"]:
         print(_line(f"computed again: {text}"), file=sys.stderr)
+    for path in found["passed_over"]:
+        print(_line(f"passed over: {path}: is not recognised as a scene; gradcon info says why."), file=sys.stderr)
     for text in [row["error"] for row in found["scenes"] if row["error"]] + found["left_out"]:
         print(_line(f"failed: {text}"), file=sys.stderr)
     done = found["computed"] + found["reused"]

@@ -103,7 +103,8 @@ class Progress(Display):
     def _announce(self) -> None:
         if not self.announced and self.total:
             self.announced = True
-            print(f"{self.name}: {self.total} {self.noun}", file=sys.stderr, flush=True)
+            noun = self.noun.removesuffix("s") if self.total == 1 else self.noun
+            print(f"{self.name}: {self.total} {noun}", file=sys.stderr, flush=True)
 
     def _cost(self, job: Job) -> float:
         return job.cost * (self.workers if job.alone else 1)  # the others do nothing meanwhile

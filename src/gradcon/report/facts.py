@@ -75,6 +75,7 @@ def _differing(results: Sequence[ResultPage]) -> dict[str, list[str]]:
         if name not in ("method", "without", "alpha")
     }
     columns["engine"] = [result.engine for result in results]
+    columns = {"reference": [result.reference[:MAX_LETTERS] for result in results], **columns}
     differing = {name: values for name, values in columns.items() if len(set(values)) > 1}
     return dict(list(differing.items())[:MAX_COLUMNS])
 

@@ -52,6 +52,7 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         results=described,
         maps=available(results),
         thresholds=sorted(BADPIX),
+        border=BORDER,
         solves=max(result.solves for result in results),
         version=__version__,
         policy=_policy(script, style),
