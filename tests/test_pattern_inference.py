@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcon import cli, open_scene
+from gradcon import cli, open_frames, open_scene
 from gradcon.errors import InputError
 from gradcon.io import png
-from gradcon.io.pattern import infer_pattern
+from gradcon.io.pattern import candidates, infer_pattern
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (9, 32, 40), dtype=np.uint8)
 
@@ -44,8 +44,34 @@ def test_info_and_estimate_in_the_scene_itself_do_not_hide_it(shots: Path, monke
 def test_folders_of_results_are_no_folders_of_frames(shots: Path, record: str) -> None:
     (put(shots / "out_1_2", "disparity.png") / record).write_text("{}")
     assert len(open_scene(shots).targets) == 3
+    assert list(candidates(shots)[0]) == ["shot_{row}_{col}.png"]
     (shots / "out_1_2" / record).unlink()  # then they may be frames of something
-    assert infer_pattern(shots) is None
+    assert set(candidates(shots)[0]) == {"shot_{row}_{col}.png", "out_{row}_{col}"}
+
+
+@pytest.mark.parametrize(
+    "stray",
+    ["thumb_1_1.png", "shot_1_1-copy.png", "shot_1_1 (1).png", "IMG_20240501_120000.jpg", "disp_0_1.tif", "a.png"],
+)
+def test_most_names_decide(shots: Path, stray: str) -> None:
+    put(shots, stray)
+    found = open_frames(shots).listing
+    assert len(found.views) == 4
+    assert found.recognised.endswith("its files fit the pattern 'shot_{row}_{col}.png', others (1) do not")
+
+
+def test_as_many_of_two_kinds_decide_nothing(shots: Path) -> None:
+    put(shots, *(f"lf_{v}_{u}.png" for v in range(2) for u in range(2)))
+    with pytest.raises(
+        InputError, match=r"only 4 of its 8 .* fit one pattern, '.*_\{row\}_\{col\}\.png'; give"
+    ):
+        open_scene(shots)
+    assert len(open_scene(shots, pattern="lf_{row}_{col}.png").targets) == 3
+
+
+def test_dates_and_times_count_no_cameras(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"not recognised .* or list the views in a rig\.toml"):
+        open_scene(put(tmp_path, *(f"IMG_20240501_12{minute}00.jpg" for minute in range(10, 14))))
 
 
 @pytest.mark.parametrize(

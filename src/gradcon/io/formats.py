@@ -54,9 +54,16 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         )
     if not files_in(path):
         raise InputError(f"{path}: is an empty folder; give the one that holds the views.")
+    found, others = pattern.candidates(path)
+    if found:
+        (best, count), total = found.most_common(1)[0], found.total() + others
+        raise InputError(
+            f"{path}: is not recognised as a scene: only {count} of its {total} images, videos and folders fit one "
+            f"pattern, {best!r}; give the pattern of the views (--pattern), or list them in a {rig.RIG}."
+        )
     raise InputError(
         f"{path}: is not recognised as a scene: it holds no {rig.RIG}, no input_Cam040.png (4D light field), "
         "no view1.png or im2.ppm (Middlebury), no sparse/cameras.bin or .txt (COLMAP), and no images, videos or "
         "folders of frames whose names count rows and columns (a_0_0.png); give a pattern (--pattern) for its file "
-        'names, such as "shot{row}x{col}.png".'
+        f'names, such as "shot{{row}}x{{col}}.png", or list the views in a {rig.RIG}.'
     )

@@ -9,6 +9,7 @@ baseline is one step of the numbers.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from gradcon.errors import InputError
@@ -19,6 +20,7 @@ from gradcon.io.outputs import is_output
 from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
+MOST_COUNTED = 9999  # larger numbers are dates and times, not rows and columns
 _FIELD = re.compile(r"\{(row|col)\}")
 # The last two numbers, neither a fraction: the 5 of x_0.5.png is no column, nor that of x_.5.png; that of a.5.png is.
 _NUMBER = r"(?<![0-9])(?:(?<!\.)|(?<=[^\W\d_]\.))([0-9]+)"
@@ -35,24 +37,32 @@ def list_pattern(folder: Path, hints: Hints) -> Listing:
 
 
 def infer_pattern(folder: Path) -> str | None:
-    """The pattern by which the images, videos or folders of images count rows and columns, in their last two numbers.
+    """The pattern by which most images, videos or folders of images count rows and columns."""
+    found, others = candidates(folder)
+    if not found:
+        return None
+    pattern, count = found.most_common(1)[0]
+    return pattern if count > max(1, found.total() - count + others) else None
 
-    All that have two numbers fit one pattern, and they are the most: notes or pictures may lie there too.  What this
-    program has put there does not count at all.
+
+def candidates(folder: Path) -> tuple[Counter[str], int]:
+    """How many names fit which pattern, by their last two numbers; and how many fit none.
+
+    Notes do not count, nor does what this program has put there.
     """
-    found: list[str] = []
-    others = 0
+    found, others = Counter[str](), 0
     for path in files_in(folder):
         is_folder = path.is_dir()
         if path.name.startswith(".") or not (is_folder or path.suffix.lower() in SUFFIXES) or is_output(path):
             continue
         suffix = "" if is_folder else path.suffix  # the 4 of .mp4 counts nothing
         match = _TWO_NUMBERS.fullmatch(path.name.removesuffix(suffix))
-        if match is None or "{" in path.name or (is_folder and not _holds_an_image(path)):
+        strange = "{" in path.name or (is_folder and not _holds_an_image(path))
+        if match is None or strange or max(int(match[2]), int(match[4])) > MOST_COUNTED:
             others += 1
         else:
-            found.append(f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}{suffix}")
-    return found[0] if len(set(found)) == 1 and len(found) > max(1, others) else None
+            found[f"{match[1]}{{row}}{match[3]}{{col}}{match[5]}{suffix}"] += 1
+    return found, others
 
 
 def _holds_an_image(folder: Path) -> bool:
@@ -65,7 +75,11 @@ def _told(path: Path, hints: Hints) -> str | None:
 
 def _inferred(path: Path, hints: Hints) -> str | None:
     pattern = infer_pattern(path) if path.is_dir() else None
-    return f"its files fit the pattern {pattern!r}" if pattern else None
+    if pattern is None:
+        return None
+    found, others = candidates(path)
+    passed_over = found.total() - found[pattern] + others
+    return f"its files fit the pattern {pattern!r}" + (f", others ({passed_over}) do not" if passed_over else "")
 
 
 NAME = "a folder whose file names tell where the cameras stand"
