@@ -62,9 +62,7 @@ def test_most_names_decide(shots: Path, stray: str) -> None:
 
 def test_as_many_of_two_kinds_decide_nothing(shots: Path) -> None:
     put(shots, *(f"lf_{v}_{u}.png" for v in range(2) for u in range(2)))
-    with pytest.raises(
-        InputError, match=r"only 4 of its 8 .* fit one pattern, '.*_\{row\}_\{col\}\.png'; give"
-    ):
+    with pytest.raises(InputError, match=r"only 4 of its 8 .* fit one pattern, '.*_\{row\}_\{col\}\.png'; give"):
         open_scene(shots)
     assert len(open_scene(shots, pattern="lf_{row}_{col}.png").targets) == 3
 
