@@ -38,11 +38,14 @@ def list_pattern(folder: Path, hints: Hints) -> Listing:
 
 def infer_pattern(folder: Path) -> str | None:
     """The pattern by which most images, videos or folders of images count rows and columns."""
-    found, others = candidates(folder)
-    if not found:
-        return None
-    pattern, count = found.most_common(1)[0]
-    return pattern if count > max(1, found.total() - count + others) else None
+    return _clearest(*candidates(folder))[0]
+
+
+def _clearest(found: Counter[str], others: int) -> tuple[str | None, int]:
+    """The pattern that more names fit than not, if there is one; and how many do not."""
+    pattern, count = (found.most_common(1) or [("", 0)])[0]
+    rest = found.total() - count + others
+    return (pattern if count > max(1, rest) else None), rest
 
 
 def candidates(folder: Path) -> tuple[Counter[str], int]:
@@ -74,12 +77,10 @@ def _told(path: Path, hints: Hints) -> str | None:
 
 
 def _inferred(path: Path, hints: Hints) -> str | None:
-    pattern = infer_pattern(path) if path.is_dir() else None
+    pattern, others = _clearest(*candidates(path)) if path.is_dir() else (None, 0)
     if pattern is None:
         return None
-    found, others = candidates(path)
-    passed_over = found.total() - found[pattern] + others
-    return f"its files fit the pattern {pattern!r}" + (f", others ({passed_over}) do not" if passed_over else "")
+    return f"its files fit the pattern {pattern!r}" + (f", others ({others}) do not" if others else "")
 
 
 NAME = "a folder whose file names tell where the cameras stand"
