@@ -186,6 +186,10 @@ def test_what_is_passed_over_in_a_folder_of_scenes_is_said(tmp_path: Path, capsy
     assert main(["convert", str(tmp_path / "in" / "out" / "scene00"), str(tmp_path / "in" / "map.npz")]) == 0
     assert batch(tmp_path / "in", "--out", out) == 0  # neither the results nor a map of them are scenes
     assert set(rows(out)) == {"scene00"}
+    archive = tmp_path / "in" / "map.npz"
+    archive.write_bytes(archive.read_bytes()[:-30])  # of which nothing can be told
+    assert batch(tmp_path / "in", "--out", out) == 1
+    assert rows(out)["map"]["status"] == "failed"
 
 
 def test_a_name_of_two_lines_is_said_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

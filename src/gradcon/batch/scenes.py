@@ -95,10 +95,13 @@ def _holds_images(folder: Path) -> bool:
 
 def _holds_maps(path: Path) -> bool:
     """Whether it is a result that was converted to an archive."""
-    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
+    if path.suffix.lower() != ".npz":
         return False
-    with zipfile.ZipFile(path) as archive:
-        return "disparity.npy" in archive.namelist()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "disparity.npy" in archive.namelist()
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):  # said when it is opened
+        return False
 
 
 def name_folders(
