@@ -13,7 +13,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gradcon import Options, Scene, estimate_many, synth
-from gradcon.raycast import ball, patch
+from gradcon.synth.raycast import ball, patch
 
 FRAMES, SOLVES = 9, 3
 

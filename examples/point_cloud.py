@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
 from gradcon import estimate, synth
-from gradcon.points import PointCloud
+from gradcon.result.points import PointCloud
 
 
 def look(cloud: PointCloud, tilt: float, pan: float, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 
 from gradcon import bench, cli, estimate
 from gradcon.errors import InputError
-from gradcon.estimate import Options
+from gradcon.methods.estimation import Options
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,8 @@ def test_refuses_what_it_cannot_measure(bad: dict[str, int | str]) -> None:
 
 
 def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
-    from gradcon import bench_cuda, schedules
+    from gradcon.bench import cuda as bench_cuda
+    from gradcon.methods import schedules
 
     def needs(scene, scales, iterations):
         stage = schedules.build("gcm", scene.baselines, 0.5, scales)[0]
@@ -112,7 +113,7 @@ def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
 
 
 def test_a_bench_of_a_gpu_that_is_not_there_ends_before_it_begins(monkeypatch, capsys):
-    monkeypatch.setattr("gradcon.engines.cuda_device.why_not", lambda: "it is asleep")
+    monkeypatch.setattr("gradcon.engines.cuda.device.why_not", lambda: "it is asleep")
     assert cli.main(["bench", "--engine", "cuda"]) == 2
     assert (
         capsys.readouterr().err == "gradcon: engine: cuda cannot be used: it is asleep; use the engine cpu, or auto.\n"

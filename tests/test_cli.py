@@ -108,7 +108,7 @@ def test_estimate_continues_from_a_map_and_from_a_number(estimated: Any, scene: 
 def test_warnings_are_shown_once_and_not_on_stdout(
     scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gradcon.directions.check_directions", lambda *_: ["the cameras look turned around."])
+    monkeypatch.setattr("gradcon.methods.directions.check_directions", lambda *_: ["the cameras look turned around."])
     assert cli.main(["estimate", str(scene), "--out", str(tmp_path), "--solves", "1", "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.err.count("WARNING: the cameras look turned around.") == 1
@@ -127,7 +127,7 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
 
 
 def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("gradcon.demo.SIZE", (48, 48))
+    monkeypatch.setattr("gradcon.cli.demo_run.SIZE", (48, 48))
     assert cli.main(["demo", "--out", str(tmp_path / "demo")]) == 0
     assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES | {"occlusion", "report.html", "weights.npz"}
     assert (tmp_path / "demo" / "report.html").as_uri() in capsys.readouterr().out

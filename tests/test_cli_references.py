@@ -14,7 +14,7 @@ from gradcon.io import png
 from gradcon.io.lightfield_array import save_lightfield
 from gradcon.io.maps import Map, read_map, write_map
 from gradcon.io.pfm import write_pfm
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 Capture = pytest.CaptureFixture[str]
 MIDDLE, CORNER = "input_Cam004.png", "input_Cam000.png"

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from gradcon import InputError, Options, cli, estimate, evaluate_confidence, synth
-from gradcon.confidence import DROPPED, confidence_picture
 from gradcon.io.images import read_image
+from gradcon.pictures.uncertainty import confidence_picture
+from gradcon.result.uncertainty import DROPPED
 
 
 def errors_and_deviations(shape: tuple[int, int] = (60, 80)) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import tifffile
 from gradcon import Options, cli, estimate, synth
 from gradcon.io.maps import read_map, read_maps
 from gradcon.io.pfm import read_pfm, write_pfm
-from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT
+from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 pytest.importorskip("OpenEXR")
 Capture = pytest.CaptureFixture[str]

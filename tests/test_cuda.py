@@ -12,12 +12,12 @@ import pytest
 
 from gradcon import DeviceError, InputError, Options, Scene, engines, estimate, estimate_many, synth
 from gradcon.engines import DataTerm, create, cuda_device, cuda_plan, cuda_solver
-from gradcon.engines.cuda import CudaEngine
-from gradcon.engines.cuda_errors import in_words
-from gradcon.engines.cuda_source import KERNELS, OPTIONS, source
+from gradcon.engines.cuda.engine import CudaEngine
+from gradcon.engines.cuda.errors import in_words
+from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.engines.reference import smoothness_operator
-from gradcon.minimise import minimise
-from gradcon.schedules import METHODS, build
+from gradcon.methods.loop import minimise
+from gradcon.methods.schedules import METHODS, build
 from simt import COMPILER, EmulatedDevice
 from test_engines import DATA_TERMS, SCENES, random_scene, random_system, some_disparity, weak_system
 from test_weights import weights_of

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gradcon import Calibration, Options, Scene, cli, estimate, open_scene, raycast, synth
+from gradcon import Calibration, Options, Scene, cli, estimate, open_scene, synth
 from gradcon.cli import estimates
-from gradcon.depth import calibration_of, depth_remarks, depth_summary, to_millimetres
 from gradcon.errors import InputError
-from gradcon.geometry import Camera
 from gradcon.io.hci import write_hci
 from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
 from gradcon.io.rig import write_rig
 from gradcon.result import Result
-from gradcon.textures import Painter
+from gradcon.result.depth import calibration_of, depth_remarks, depth_summary, to_millimetres
+from gradcon.scene.geometry import Camera
+from gradcon.synth import raycast
+from gradcon.synth.textures import Painter
 
 METRES = {"m": 1.0, "mm": 1e-3}
 WITHOUT_DEPTH = {"confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"}
@@ -243,7 +244,7 @@ def test_a_result_that_fails_leaves_the_earlier_one(tmp_path: Path, monkeypatch:
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(InputError, match="normals"):
         calibrated(np.full((6, 8), 9.0)).save(tmp_path, normals=True)
-    monkeypatch.setattr("gradcon.io.results.to_json", lambda _: pytest.fail("full"))
+    monkeypatch.setattr("gradcon.files.to_json", lambda _: pytest.fail("full"))
     with pytest.raises(pytest.fail.Exception):
         calibrated(np.full((6, 8), 9.0)).save(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -8,7 +8,7 @@ import pytest
 from gradcon import Options, Scene, synth
 from gradcon.engines import DataTerm, create
 from gradcon.engines.reference import smoothness_operator
-from gradcon.schedules import Stage, Weighting, build
+from gradcon.methods.schedules import Stage, Weighting, build
 
 
 def random_scene(shape=(37, 45), baselines=((1, 0), (-1, 0), (0, 1), (0, -2), (1, 1), (-2, 1)), seed=0):

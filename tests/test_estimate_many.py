@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcon import InputError, Options, estimate, estimate_many, synth
-from gradcon.engines import cuda_device
+from gradcon.engines.cuda import device as cuda_device
 from test_engines import random_scene
 from waiting import PATIENCE
 

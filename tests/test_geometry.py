@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcon.errors import InputError
-from gradcon.geometry import Camera, baseline, coupling, is_planar, planar, project
+from gradcon.scene.geometry import Camera, baseline, coupling, is_planar, planar, project
 
 
 def rotation(rng: np.random.Generator, degrees: float) -> np.ndarray:

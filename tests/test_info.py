@@ -11,12 +11,12 @@ import pytest
 from scipy import ndimage
 
 from gradcon import cli, estimate, open_frames, open_scene, synth
-from gradcon.contact_sheet import contact_sheet
-from gradcon.info import describe_scene
+from gradcon.cli.scene_info import describe_scene
 from gradcon.io import png
 from gradcon.io.images import read_image
-from gradcon.options import Options
-from gradcon.shrink import shrunk
+from gradcon.methods.options import Options
+from gradcon.pictures.contact_sheet import contact_sheet
+from gradcon.scene.shrink import shrunk
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import pytest
 
 from gradcon import Options, estimate, synth
 from gradcon.errors import InputError
-from gradcon.geometry import Camera
 from gradcon.io import open_scene
 from gradcon.io.colmap import list_colmap
 from gradcon.io.colmap_model import read_model
 from gradcon.io.format import Hints
-from gradcon.metrics import evaluate
+from gradcon.result.metrics import evaluate
+from gradcon.scene.geometry import Camera
 
 pycolmap = pytest.importorskip("pycolmap")
 SIZE = (40, 56)

@@ -7,9 +7,9 @@ import pytest
 from scipy.ndimage import map_coordinates
 
 from conftest import data_root
-from gradcon.geometry import project
 from gradcon.io import open_scene
 from gradcon.io.rig import write_rig
+from gradcon.scene.geometry import project
 
 pytestmark = pytest.mark.data
 PATTERN = "2067_{row}_{col}.png"

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from gradcon.errors import InputError
-from gradcon.io.files import make_folder, write_file, write_files
+from gradcon.files import make_folder, write_file, write_files
 
 
 def test_writes_and_replaces(tmp_path):

@@ -11,10 +11,13 @@ import pytest
 
 from gradcon import Scene
 from gradcon.errors import InputError
+from gradcon.files import to_json
+from gradcon.identity import versions
 from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
-from gradcon.io.results import disparity_picture, save_result, to_json, versions
+from gradcon.pictures.maps import disparity_picture
 from gradcon.result import Result, Solve
+from gradcon.result.folder import save_result
 
 pytestmark = pytest.mark.filterwarnings("error")
 FILES = ["confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"]
@@ -65,7 +68,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcon.io.results.disparity_picture", stop)
+    monkeypatch.setattr("gradcon.pictures.maps.disparity_picture", stop)
     with pytest.raises(KeyboardInterrupt):
         save_result(result(), tmp_path / "out")
     assert not list(tmp_path.iterdir())

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from conftest import value_or_refusal
 from gradcon.errors import InputError
-from gradcon.geometry import Camera
 from gradcon.io import open_scene
 from gradcon.io.listing import Listing
 from gradcon.io.rig import parse_rig, write_rig
-from gradcon.scene import to_luma
+from gradcon.scene.geometry import Camera
+from gradcon.scene.scene import to_luma
 
 TRUTH = np.arange(48, dtype=np.float32).reshape(6, 8)
 K = np.array([[10, 0, 3.5], [0, 10, 2.5], [0, 0, 1.0]])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from gradcon import model
-from gradcon.engines import reference
+from gradcon.engines import model, reference
 
 
 @pytest.mark.parametrize("q", range(6))

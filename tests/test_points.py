@@ -12,14 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plyfile import PlyData
 
-from gradcon import Calibration, Scene, cli, open_scene, raycast, synth
+from gradcon import Calibration, Scene, cli, open_scene, synth
 from gradcon.cli import estimates
 from gradcon.errors import InputError
-from gradcon.geometry import Camera
 from gradcon.io import ply
-from gradcon.points import PointCloud, surest, to_rgb
+from gradcon.pictures.colours import to_rgb
 from gradcon.result import Result
-from gradcon.textures import Painter
+from gradcon.result.points import PointCloud, surest
+from gradcon.scene.geometry import Camera
+from gradcon.synth import raycast
+from gradcon.synth.textures import Painter
 
 METRES = {"m": 1.0, "mm": 1e-3}
 SCENES = ["planes", "parallel", "sphere", "occlusion", "rotated"]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from gradcon import cli
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
 from gradcon.report import write_report
 from gradcon.report.facts import labels
+from gradcon.scene.calibration import Calibration
 from report_folders import edit
 
 

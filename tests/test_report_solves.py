@@ -12,8 +12,8 @@ import pytest
 
 from browser import Browser, missing
 from gradcon.io.pfm import read_pfm, write_pfm
-from gradcon.metrics import evaluate
 from gradcon.report import write_report
+from gradcon.result.metrics import evaluate
 from report_folders import SIZE, SOLVES, edit, read_weights, save_weights
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")

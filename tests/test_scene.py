@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gradcon import InputError, Scene
-from gradcon.geometry import Camera
-from gradcon.scene import choose_views, to_luma
+from gradcon.scene import choose_views
+from gradcon.scene.geometry import Camera
+from gradcon.scene.scene import to_luma
 
 SHAPE = (5, 7)
 B = [(-1, 0), (1, 0), (0, 2), (-2, 0), (1, 1)]

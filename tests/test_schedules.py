@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcon import InputError
-from gradcon.schedules import METHODS, Weighting, build
+from gradcon.methods.schedules import METHODS, Weighting, build
 
 CROSS = np.array([(s * k * (a == 0), s * k * (a == 1)) for k in (1, 2, 3, 4) for a in (0, 1) for s in (1, -1)], float)
 

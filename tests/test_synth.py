@@ -8,9 +8,9 @@ from scipy.ndimage import map_coordinates, maximum_filter, minimum_filter
 
 from gradcon import synth
 from gradcon.errors import InputError
-from gradcon.geometry import project
 from gradcon.io import open_scene
 from gradcon.scene import Scene
+from gradcon.scene.geometry import project
 
 SIZE = (128, 128)
 

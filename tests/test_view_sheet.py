@@ -9,7 +9,7 @@ from PIL import Image
 
 from gradcon import Options, Scene, estimate, open_frames, open_scene, synth
 from gradcon.io import png
-from gradcon.view_sheet import spread, view_sheet
+from gradcon.pictures.view_sheet import spread, view_sheet
 
 RED, GREEN = (220, 20, 20), (20, 200, 20)
 

@@ -9,8 +9,8 @@ from gradcon import Options, estimate, synth
 from gradcon.cli import main
 from gradcon.engines import create, sampled
 from gradcon.io import png
-from gradcon.schedules import build
-from gradcon.weights import MOST_CODES, SOLVES, Recorder
+from gradcon.methods.recorder import MOST_CODES, SOLVES, Recorder
+from gradcon.methods.schedules import build
 from test_engines import SCENES, random_scene, some_disparity
 
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from gradcon import open_scene, synth
-from gradcon.raycast import ball, patch
-from gradcon.textures import Painter
+from gradcon.synth.raycast import ball, patch
+from gradcon.synth.textures import Painter
 
 PATH = Path(__file__).with_name("direction.png")
 SIZE, STEPS = 200, 4

@@ -6,14 +6,14 @@
 >>> result.save("out")                                              # doctest: +SKIP
 """
 
-from gradcon.calibration import Calibration
-from gradcon.confidence import evaluate_confidence
 from gradcon.errors import DeviceError, InputError
-from gradcon.estimate import Options, estimate, estimate_many
 from gradcon.io import open_frames, open_scene
-from gradcon.metrics import evaluate
+from gradcon.methods.estimation import Options, estimate, estimate_many
 from gradcon.result import Result, Solve
+from gradcon.result.metrics import evaluate
+from gradcon.result.uncertainty import evaluate_confidence
 from gradcon.scene import Scene
+from gradcon.scene.calibration import Calibration
 
 __version__ = "0.1.0"
 __all__ = [

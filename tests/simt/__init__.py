@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.engines.cuda_device import COOPERATIVE
-from gradcon.engines.cuda_source import KERNELS, source
+from gradcon.engines.cuda.device import COOPERATIVE
+from gradcon.engines.cuda.source import KERNELS, source
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 

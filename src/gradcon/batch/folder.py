@@ -17,14 +17,11 @@ from gradcon.batch.inputs import scene_files
 from gradcon.batch.scenes import Entry, name_folders
 from gradcon.batch.work import inputs_sha256
 from gradcon.errors import InputError
-from gradcon.io.files import read_bytes, write_file
+from gradcon.files import files_in, read_bytes, to_json, write_file
 from gradcon.io.format import Hints
-from gradcon.io.listing import files_in
-from gradcon.io.outputs import BATCH_LIST
-from gradcon.io.results import to_json
+from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST
+from gradcon.io.outputs import SUMMARY as RESULT
 from gradcon.jobs import Store
-from gradcon.result import SUMMARY as RESULT
-from gradcon.result import VIDEO_LIST
 
 LIST, FORMAT = BATCH_LIST, "gradcon-batch-1"
 JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"

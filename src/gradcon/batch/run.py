@@ -19,8 +19,8 @@ from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.jobs import Job, Report, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.machines import check_workers, machine_for
-from gradcon.options import Options
+from gradcon.jobs.pools import check_workers, machine_for
+from gradcon.methods.options import Options
 from gradcon.scene import check_flip
 
 

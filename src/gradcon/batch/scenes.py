@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcon.errors import InputError
+from gradcon.files import files_in
 from gradcon.io.format import Hints
 from gradcon.io.formats import FORMATS
 from gradcon.io.frames import IMAGE_SUFFIXES
-from gradcon.io.listing import files_in
 from gradcon.io.outputs import is_output
 from gradcon.io.pattern import compile_pattern
 from gradcon.io.rig import RIG

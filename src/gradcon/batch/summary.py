@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 from gradcon.batch.folder import INDEX, REPORT, TABLE, BatchFolder
-from gradcon.batch.thumbnail import FILE as THUMBNAIL
 from gradcon.errors import InputError
-from gradcon.io.files import write_files
-from gradcon.result import SUMMARY as RESULT
+from gradcon.files import write_files
+from gradcon.io.outputs import SUMMARY as RESULT
+from gradcon.pictures.thumbnail import FILE as THUMBNAIL
 
 COLUMNS = (
     "folder", "name", "status", "width", "height", "views", "solves", "seconds", "engine", "rmse", "badpix",

@@ -13,15 +13,15 @@ import numpy as np
 from gradcon import estimate
 from gradcon.batch.inputs import Files, Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import Entry
-from gradcon.batch.thumbnail import FILE, thumbnail
 from gradcon.errors import InputError
 from gradcon.io import open_frames
 from gradcon.io.format import Hints
-from gradcon.io.results import result_files
 from gradcon.jobs import Job, Outcome
 from gradcon.jobs.job import sha256_of, sha256_of_files
-from gradcon.options import Options
+from gradcon.methods.options import Options
+from gradcon.pictures.thumbnail import FILE, thumbnail
 from gradcon.result import Result
+from gradcon.result.folder import result_files
 from gradcon.scene import Scene
 
 # What the files of a result depend on besides the model.

@@ -10,7 +10,7 @@ import typer
 
 from gradcon import __version__
 from gradcon.errors import InputError
-from gradcon.result import RESULT_FILES, SUMMARY
+from gradcon.io.outputs import RESULT_FILES, SUMMARY
 
 # Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -32,7 +32,7 @@ def _gradcon(
 
 
 def as_json(value: dict[str, Any]) -> str:
-    from gradcon.io.results import to_json
+    from gradcon.files import to_json
 
     return to_json(value)
 

@@ -24,7 +24,7 @@ from gradcon.cli.parameters import (
     Without,
     Workers,
 )
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
 

@@ -12,14 +12,14 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confide
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
+from gradcon.cli.messages import confidence_table, describe, metrics_table, warn
 from gradcon.cli.openings import Told, Views, opens_scene
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
-from gradcon.depth import calibration_of
 from gradcon.errors import InputError
-from gradcon.messages import confidence_table, describe, metrics_table, warn
-from gradcon.options import Options
-from gradcon.points import KEEP, check_keep
-from gradcon.result import CONFIDENCE_PICTURE, SUMMARY
+from gradcon.io.outputs import CONFIDENCE_PICTURE, SUMMARY
+from gradcon.methods.options import Options
+from gradcon.result.depth import calibration_of
+from gradcon.result.points import KEEP, check_keep
 from gradcon.scene import check_flip
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def _evaluate(
     With --confidence, also its predicted standard deviation with the true error: how RMSE falls as the least confident
     pixels are dropped, and how large the errors are where they are predicted to be so large.
     """
-    from gradcon.confidence import confidence_picture
-    from gradcon.io.files import write_file
+    from gradcon.files import write_file
     from gradcon.io.maps import read_map
+    from gradcon.pictures.uncertainty import confidence_picture
 
     if picture is not None and not confidence:
         raise InputError("picture: is of the confidence; add --confidence.")
@@ -157,7 +157,7 @@ def _demo(out: Out = Path("demo")) -> None:
 
     It takes half a minute (the first run a minute more, to compile) and compares the result with the exact truth.
     """
-    from gradcon import demo
+    from gradcon.cli import demo_run as demo
 
     refuse_unwritable(out)
     result = demo.run(out)

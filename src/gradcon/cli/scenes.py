@@ -30,11 +30,11 @@ def _info(
     Also its views, baselines, units, range of disparities, and with which command to estimate it; and make a contact
     sheet, a picture of all its views (where their cameras stand, if that is a grid).
     """
-    from gradcon.contact_sheet import contact_sheet, on_a_grid
-    from gradcon.info import describe_scene, info_table
+    from gradcon.cli.scene_info import describe_scene, info_table
+    from gradcon.files import write_file
     from gradcon.io import open_frames
-    from gradcon.io.files import write_file
     from gradcon.io.outputs import CONTACT_SHEET
+    from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
 
     if picture is not None and (no_picture or picture.suffix.lower() != ".png"):
         what = "and --no-picture exclude each other" if no_picture else f"{picture} does not end in .png"

@@ -19,13 +19,14 @@ from typing import Any
 from gradcon import estimate_many
 from gradcon.cli.app import as_json, refuse_unwritable
 from gradcon.cli.footage import Footage
+from gradcon.cli.messages import warn
 from gradcon.errors import InputError
+from gradcon.files import write_file
 from gradcon.io import Frames
-from gradcon.io.files import write_file
-from gradcon.messages import warn
-from gradcon.options import Options
-from gradcon.result import RESULT_FILES, SUMMARY, Result
-from gradcon.result import VIDEO_LIST as LIST
+from gradcon.io.outputs import RESULT_FILES, SUMMARY
+from gradcon.io.outputs import VIDEO_LIST as LIST
+from gradcon.methods.options import Options
+from gradcon.result import Result
 from gradcon.scene import Scene
 
 _FRAME = re.compile(r"frame_[0-9]{4,9}")

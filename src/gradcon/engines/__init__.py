@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from gradcon.errors import DeviceError, InputError
 
 if TYPE_CHECKING:
-    from gradcon.engines.cuda_device import CupyDevice
-    from gradcon.options import Options
+    from gradcon.engines.cuda.device import CupyDevice
+    from gradcon.methods.options import Options
+    from gradcon.methods.schedules import Stage
     from gradcon.scene import Scene
-    from gradcon.schedules import Stage
 
 ENGINES = ("auto", "cuda", "cpu", "reference")
 
@@ -129,7 +129,7 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
         return ReferenceEngine(scene, options.epsilon)
     reason = None
     if name != "cpu":
-        from gradcon.engines.cuda import CudaEngine
+        from gradcon.engines.cuda.engine import CudaEngine
 
         previous = after if isinstance(after, CudaEngine) else None
         takes_over = previous is not None and previous.fits(scene)
@@ -140,7 +140,7 @@ def create(name: str, scene: Scene, options: Options, after: Engine | None = Non
             return CudaEngine(scene, options.epsilon, after=previous if takes_over else None)
         if name == "cuda":
             raise _refusal(reason)
-    from gradcon.engines.cpu import CpuEngine
+    from gradcon.engines.cpu.engine import CpuEngine
 
     machine = CpuEngine(scene, options.epsilon)
     machine.note = f"no GPU: {reason}" if reason else ""
@@ -169,14 +169,14 @@ def gpu_for(name: str) -> CupyDevice | None:
     check(name)
     if name in ("cpu", "reference") or _without_gpu(name):
         return None
-    from gradcon.engines.cuda_device import current_device
+    from gradcon.engines.cuda.device import current_device
 
     return current_device()
 
 
 def _without_gpu(name: str, *what: Any) -> str | None:
     """Why the GPU is not used; None if it can be.  One that fails matters only to who asked for it."""
-    from gradcon.engines import cuda_device
+    from gradcon.engines.cuda import device as cuda_device
 
     try:
         return cuda_device.why_not(*what)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
-from gradcon import geometry, model
 from gradcon.arrays import to_host
-from gradcon.engines import DataTerm, Engine, OnHost, Report, known_truth
-from gradcon.scene import Scene
-from gradcon.schedules import Stage, Weighting
+from gradcon.engines import DataTerm, Engine, OnHost, Report, known_truth, model
+from gradcon.methods.schedules import Stage, Weighting
+from gradcon.scene import Scene, geometry
 
 Field = NDArray[np.float64]
 Warped = dict[int, tuple[Field, Field, Field]]
@@ -175,7 +174,7 @@ class ReferenceEngine(OnHost):
 
     def another(self, scene: Scene, epsilon: float) -> Engine:
         """The quick one: what is asked of it is no judgement."""
-        from gradcon.engines.cpu import CpuEngine
+        from gradcon.engines.cpu.engine import CpuEngine
 
         return CpuEngine(scene, epsilon)
 

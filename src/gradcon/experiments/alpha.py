@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradcon.experiments import figures
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Report
+from gradcon.pictures import figures
 
 TITLE = "Sensitivity to alpha"
 PAPER = "figure of Multi-Scale Results on the sensitivity to alpha"

@@ -17,7 +17,7 @@ from gradcon.experiments.crossvalidation import Choice, choose, mean_curve, solv
 from gradcon.experiments.datasets import Dataset, Entry
 from gradcon.experiments.trial import trial_job
 from gradcon.jobs import Job, Report
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 Records = dict[tuple[str, str, float], dict[str, Any]]  # by scene, contender and alpha
 

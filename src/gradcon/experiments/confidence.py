@@ -7,10 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcon import confidence
-from gradcon.confidence import evaluate_confidence, ratio
-from gradcon.estimate import estimate
-from gradcon.experiments import figures
 from gradcon.experiments.datasets import Dataset
 from gradcon.experiments.experiment import Column, Context, Findings, Picture, Row
 from gradcon.experiments.middlebury import SCALES
@@ -18,7 +14,11 @@ from gradcon.experiments.trial import run_cost
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome, Report
 from gradcon.jobs.job import sha256_of, sha256_of_source
-from gradcon.options import Options
+from gradcon.methods.estimation import estimate
+from gradcon.methods.options import Options
+from gradcon.pictures import figures
+from gradcon.result import uncertainty as confidence
+from gradcon.result.uncertainty import evaluate_confidence, ratio
 
 TITLE = "Confidence"
 PAPER = "not there; the first appendix gives the error that the weights leave"

@@ -8,7 +8,7 @@ from gradcon.experiments.comparison import Comparison, Contender
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings
 from gradcon.experiments.methods import GCM
 from gradcon.jobs import Job, Report
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 TITLE = "Sensitivity to epsilon"
 PAPER = "table of Multi-Scale Results on the sensitivity to epsilon"

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcon import raycast, synth, textures
+from gradcon import synth
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Outcome, Report
 from gradcon.jobs.job import sha256_of_source
-from gradcon.metrics import evaluate
-from gradcon.minimise import minimise
-from gradcon.options import Options
+from gradcon.methods.loop import minimise
+from gradcon.methods.options import Options
+from gradcon.result.metrics import evaluate
+from gradcon.synth import raycast, textures
 
 TITLE = "Planar array and turned cameras"
 PAPER = "remark on couplings other than a planar array's"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcon.experiments.comparison import Contender
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 NAIVE = Contender("naive", "Naive", Options("naive", scales=1), paper=0.32609)
 GCM_ONE_SCALE = Contender("gcm", "GCM", Options("gcm", scales=1), paper=0.22723)

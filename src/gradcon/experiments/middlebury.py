@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcon.experiments import figures
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 from gradcon.jobs import Job, Report
+from gradcon.pictures import figures
 
 TITLE = "Middlebury 2006"
 PAPER = "table and figure of Multi-Scale Results on Middlebury 2006"

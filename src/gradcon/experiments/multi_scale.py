@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gradcon.experiments import figures
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import PROGRESSIVE, THREE_SCALES
 from gradcon.jobs import Job, Report
-from gradcon.options import Options
+from gradcon.methods.options import Options
+from gradcon.pictures import figures
 
 TITLE = "Three scales"
 PAPER = "table and figure of Multi-Scale Results"

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.files import read_bytes, write_file, write_files
-from gradcon.io.results import to_json
+from gradcon.files import read_bytes, to_json, write_file, write_files
 
 MANIFEST = "manifest.json"
 FORMAT = "gradcon-manifest-1"

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments import figures, multi_scale, single_scale
+from gradcon.experiments import multi_scale, single_scale
 from gradcon.experiments.comparison import Verdict
 from gradcon.experiments.datasets import Entry
 from gradcon.experiments.experiment import Column, Context, Findings, Picture
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Report
+from gradcon.pictures import figures
 
 TITLE = "Pictures"
 PAPER = "picture figures of Single Scale and Multi-Scale Results"

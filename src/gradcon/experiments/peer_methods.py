@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from gradcon import geometry
 from gradcon.errors import InputError
-from gradcon.scene import Image, Scene
+from gradcon.scene import Scene, geometry
+from gradcon.scene.scene import Image
 
 Flow = Callable[[Image], NDArray[Any]]  # target -> (height, width, 2): how far (x, y) moved from the reference, pixels
 

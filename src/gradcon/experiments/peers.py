@@ -11,10 +11,10 @@ from gradcon.experiments import peer_methods, timed
 from gradcon.experiments.datasets import Entry
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.peer_methods import PEERS, TUNED_ON, available
-from gradcon.io.results import versions
+from gradcon.identity import versions
 from gradcon.jobs import Job, Report
 from gradcon.jobs.job import sha256_of, sha256_of_source
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 TITLE = "Beside other tools"
 PAPER = "nothing; what a user would try otherwise"

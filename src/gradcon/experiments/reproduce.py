@@ -19,9 +19,9 @@ from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Report, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.machines import check_workers, machine_for
+from gradcon.jobs.pools import check_workers, machine_for
 from gradcon.jobs.workers import Machine, WarmUp
-from gradcon.options import Options
+from gradcon.methods.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 QUICK_ALPHAS, QUICK_SOLVES = (0.5,), 40

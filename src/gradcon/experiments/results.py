@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, figures, module, outputs, report
+from gradcon.experiments import EXPERIMENTS, module, outputs, report
 from gradcon.experiments.comparison import Plan
 from gradcon.experiments.datasets import Dataset
 from gradcon.experiments.experiment import Claim, Context, Findings
-from gradcon.io.files import read_bytes
-from gradcon.io.results import to_json, versions
+from gradcon.files import read_bytes, to_json
+from gradcon.identity import versions
 from gradcon.jobs import Job, Report
 from gradcon.jobs.job import model_sha256
-from gradcon.options import Options
+from gradcon.methods.options import Options
+from gradcon.pictures import figures
 
 FORMAT = "gradcon-reproduction-1"
 

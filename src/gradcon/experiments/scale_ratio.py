@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments import figures
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
 from gradcon.jobs import Job, Outcome, Report
 from gradcon.jobs.job import sha256_of_source
+from gradcon.pictures import figures
 
 TITLE = "Why J'_A dominates"
 PAPER = "figure of the appendix on scale inconsistency"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradcon.experiments import figures
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import ONE_SCALE
 from gradcon.jobs import Job, Report
+from gradcon.pictures import figures
 
 TITLE = "One scale"
 PAPER = "table and figure of Single Scale Results"

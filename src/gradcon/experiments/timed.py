@@ -8,9 +8,9 @@ from typing import Any
 from gradcon.experiments.peer_methods import PEERS, run_peer
 from gradcon.io import open_scene
 from gradcon.jobs import Outcome
-from gradcon.metrics import evaluate
-from gradcon.minimise import minimise
-from gradcon.options import Options
+from gradcon.methods.loop import minimise
+from gradcon.methods.options import Options
+from gradcon.result.metrics import evaluate
 
 
 def timed(

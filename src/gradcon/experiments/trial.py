@@ -17,10 +17,10 @@ from gradcon.experiments.datasets import Entry
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
 from gradcon.jobs.job import sha256_of, sha256_of_source
-from gradcon.metrics import evaluate
-from gradcon.minimise import minimise
-from gradcon.options import Options
+from gradcon.methods.loop import minimise
+from gradcon.methods.options import Options
 from gradcon.result import Solve
+from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
-from gradcon.io.files import MAX_FILE_BYTES
+from gradcon.files import MAX_FILE_BYTES
 
 Shape = tuple[int, ...]
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon import geometry
 from gradcon.errors import InputError
 from gradcon.io.colmap_model import Model, Shot, form_of, read_model
 from gradcon.io.fields import hint
 from gradcon.io.format import Format, Hints
 from gradcon.io.listing import Listing, View, image_file
+from gradcon.scene import geometry
 
 NEIGHBOURS = 8
 MAX_ANGLE = 30.0  # degrees between the optical axes of the reference and another view

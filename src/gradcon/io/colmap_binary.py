@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io.colmap_model import (
     PINHOLES,
     Ids,
@@ -26,7 +27,6 @@ from gradcon.io.colmap_model import (
     refuse_distorted,
     shot_of,
 )
-from gradcon.io.files import read_bytes
 
 _POSE = 7 * 8  # bytes of a quaternion and a translation
 

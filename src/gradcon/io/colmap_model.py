@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.geometry import Camera, Floats
+from gradcon.files import read_text
 from gradcon.io.fields import leaves_folder
-from gradcon.io.files import read_text
+from gradcon.scene.geometry import Camera, Floats
 
 Ids = NDArray[np.int64]
 

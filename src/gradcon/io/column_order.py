@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.luma import to_luma
+from gradcon.scene.luma import to_luma
 
 Field = NDArray[np.float64]
 SMOOTH, AROUND = 1.0, 4.0  # pixels: of the images, and of the neighbourhood that shares a disparity

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradcon.errors import InputError
+from gradcon.files import files_in
 from gradcon.io import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
 from gradcon.io.format import Hints
-from gradcon.io.listing import Listing, files_in
+from gradcon.io.listing import Listing
 
 FORMATS = (
     pattern.TOLD,

@@ -16,12 +16,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import file_size, files_in
 from gradcon.io.dropped_frames import refuse_dropped_frames
-from gradcon.io.files import file_size
 from gradcon.io.images import read_image
-from gradcon.io.listing import Read, files_in, image_file
+from gradcon.io.listing import Read, image_file
 from gradcon.io.video import VideoFile, is_video
-from gradcon.luma import READERS
+from gradcon.scene.luma import READERS
 
 IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
 

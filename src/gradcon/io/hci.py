@@ -7,7 +7,7 @@ disparity d is seen at (x + d (col_ref - col), y + d (row_ref - row)) in another
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import files_in, write_files
 from gradcon.io import pfm, png
-from gradcon.io.files import write_files
 from gradcon.io.format import Format, Hints
-from gradcon.io.hci_parameters import Parameters, Value, calibration, format_parameters, read_parameters
-from gradcon.io.listing import Listing, file_called, files_in, find_reference, image_grid
+from gradcon.io.hci_parameters import Parameters, Value, format_parameters, read_parameters
+from gradcon.io.listing import Listing, file_called, find_reference, image_grid
+from gradcon.scene import Calibration
 
 PARAMETERS = "parameters.cfg"
 GROUND_TRUTH = "gt_disp_lowres.pfm"
@@ -65,7 +66,7 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
         reference=chosen,
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth is not None else None,
         truth_file=truth,
-        calibration=(lambda shape: calibration(parameters, shape).moved(steps)) if parameters else None,
+        calibration=_calibration(parameters, steps) if parameters else None,
         metadata={"format": "hci", **parameters},
         size=size,
         name=str(parameters.get("scene", "")),  # else the folder's name
@@ -132,6 +133,10 @@ def write_hci(
             yield view_name(v, u, columns), png.encode(_view(array, v, u))
 
     return write_files(Path(folder), files())
+
+
+def _calibration(parameters: Parameters, steps: tuple[float, float]) -> Callable[[tuple[int, int]], Calibration]:
+    return lambda shape: Calibration.of_converged_array(parameters, shape).moved(steps)
 
 
 def view_name(row: int, column: int, columns: int) -> str:

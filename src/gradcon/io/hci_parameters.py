@@ -11,14 +11,10 @@ import configparser
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
+from gradcon.files import read_text
 from gradcon.io.fields import finite_number, hint, refuse_unknown
-from gradcon.io.files import read_text
 
 Value = int | float | str
 Parameters = dict[str, Value]
@@ -116,20 +112,6 @@ def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg"
         if back.get(name) != value:
             raise InputError(f"{where}: the field {name!r} cannot hold {value!r}; give {KIND[name]} on one line.")
     return text
-
-
-def calibration(values: Mapping[str, Any], shape: tuple[int, int]) -> Calibration:
-    """Depth in mm from the middle of a converged array: sensors are shifted so that the focus distance has disparity 0.
-
-    The benchmark's depth_mm = beta F / (d F s + beta), with beta = baseline_mm focal_mm max(width, height), F the focus
-    distance and s the sensor's size in mm, is product / (d + offset) with the two below.
-    """
-    height, width = shape
-    focal = float(values["focal_length_mm"]) / float(values["sensor_size_mm"]) * max(width, height)  # pixels
-    product = float(values["baseline_mm"]) * focal
-    offset = product / (1e3 * float(values["focus_distance_m"]))
-    K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
-    return Calibration(product, K, offset, "mm")
 
 
 def _value(name: str, text: str, where: str) -> Value:

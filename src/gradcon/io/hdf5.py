@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.calibration import Calibration, check_unit
 from gradcon.errors import InputError
+from gradcon.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.claims import claims_too_much
 from gradcon.io.column_order import columns_run_right
 from gradcon.io.fields import finite_number
-from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
     CALIBRATION,
@@ -41,6 +40,7 @@ from gradcon.io.lightfield_array import (
     view_name,
 )
 from gradcon.io.listing import Baseline, Listing, stands_at
+from gradcon.scene.calibration import Calibration, check_unit
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 VIEWS, DEPTH, MASK = "LF", "GT_DEPTH", "GT_DEPTH_MASK"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io import jpeg, png, pnm, tiff
-from gradcon.io.files import read_bytes
 from gradcon.io.orientation import TURNED, orientation
 
 MAX_PIXELS = 2**28

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
-from gradcon.io import hci_parameters
 from gradcon.io.array_axes import Shape, channels_come_first, count_axes
 from gradcon.io.fields import finite_number
 from gradcon.io.format import Hints
 from gradcon.io.listing import Baseline, Listing, View, stands_at
+from gradcon.scene.calibration import Calibration
 
 Index = tuple[int, ...]  # of a view: (v, u) on a grid, (u,) in a row or a list
 
@@ -148,7 +147,7 @@ def _about(value: float, expected: float) -> bool:
 
 def converged(values: Mapping[str, float]) -> Callable[[tuple[int, int]], Calibration] | None:
     """The calibration of the middle camera by these fields, for a given size of images."""
-    return (lambda shape: hci_parameters.calibration(values, shape)) if values else None
+    return (lambda shape: Calibration.of_converged_array(values, shape)) if values else None
 
 
 def stated_name(value: Any, source: Path | str) -> str:

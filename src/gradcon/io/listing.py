@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon import geometry
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
+from gradcon.files import files_in
 from gradcon.io.fields import hint
 from gradcon.io.images import read_image
-from gradcon.scene import Scene, Views, choose_views
+from gradcon.scene import Scene, Views, choose_views, geometry
+from gradcon.scene.calibration import Calibration
 
 Baseline = tuple[float, float]
 Read = Callable[[int], NDArray[Any]]
@@ -164,14 +164,6 @@ def by_cell(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, in
 def image_grid(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], View]:
     """Views of image files on a grid, by (row, column)."""
     return {cell: View(path.name, stands_at(*cell), image_file(path)) for cell, path in by_cell(cells).items()}
-
-
-def files_in(folder: Path) -> list[Path]:
-    """Everything that lies in a folder, sorted by name."""
-    try:
-        return sorted(folder.iterdir())
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be listed ({error.strerror}); check the path and permissions.") from None
 
 
 def file_called(folder: Path, name: str) -> Path | None:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
+from gradcon.files import files_in, read_text
 from gradcon.io.fields import finite_number
-from gradcon.io.files import read_text
 from gradcon.io.format import Format, Hints
 from gradcon.io.images import read_grey_values
-from gradcon.io.listing import Listing, file_called, files_in, find_reference, image_grid
+from gradcon.io.listing import Listing, file_called, find_reference, image_grid
+from gradcon.scene.calibration import Calibration
 
 STEPS = 4  # between the two views whose disparity the maps give
 FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views

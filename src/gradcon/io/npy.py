@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.archives import refuse_escape, zip_names
 from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.claims import claims_too_much
 from gradcon.io.fields import refuse_unknown
-from gradcon.io.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
     CALIBRATION,

@@ -1,11 +1,26 @@
-"""What this program itself may have put beside a scene's views, so that it is never taken for one of them."""
+"""The names of the files that gradcon writes, so that none of them is ever taken for a view of a scene."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from gradcon.result import SUMMARY, VIDEO_LIST
+SUMMARY, FORMAT = "result.json", "gradcon-result-1"
+VIDEO_LIST = "video.json"  # of a folder that holds a folder of results for each frame
+CONFIDENCE_PICTURE = "confidence.png"  # of `gradcon evaluate --confidence`
+RESULT_FILES = (  # all that a result may leave in its folder
+    "disparity.pfm",
+    "disparity.png",
+    "confidence.pfm",
+    "depth.pfm",
+    "depth.png",
+    "points.ply",
+    "truth.pfm",
+    "views.jpg",
+    "weights.npz",
+    CONFIDENCE_PICTURE,
+    SUMMARY,
+)
 
 CONTACT_SHEET = "-views.png"  # as `gradcon info` ends the name of one
 BATCH_LIST = "batch.json"

@@ -13,9 +13,10 @@ from collections import Counter
 from pathlib import Path
 
 from gradcon.errors import InputError
+from gradcon.files import files_in
 from gradcon.io.format import Format, Hints
 from gradcon.io.frames import IMAGE_SUFFIXES, open_views
-from gradcon.io.listing import Listing, View, by_cell, files_in, find_reference, stands_at
+from gradcon.io.listing import Listing, View, by_cell, find_reference, stands_at
 from gradcon.io.outputs import is_output
 from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 

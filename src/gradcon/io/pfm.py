@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.files import file_size, read_bytes, write_file
+from gradcon.files import file_size, read_bytes, write_file
 
 _HEADER = re.compile(
     rb"(?P<kind>Pf|PF)\s+(?P<width>\d{1,9})\s+(?P<height>\d{1,9})\s+(?P<scale>[-+]?[\d.]+(?:[eE][-+]?\d+)?)(?:\r\n|\s)"

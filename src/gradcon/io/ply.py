@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcon.points import PointCloud
+from gradcon.result.points import PointCloud
 
 _TYPES = {"<f4": "float", "|u1": "uchar"}  # as PLY calls them
 

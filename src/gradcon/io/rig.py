@@ -34,15 +34,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gradcon.calibration import check_unit
 from gradcon.errors import InputError
-from gradcon.geometry import Camera
+from gradcon.files import read_text, write_files
 from gradcon.io import pfm, png
 from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
-from gradcon.io.files import read_text, write_files
 from gradcon.io.format import Format, Hints
 from gradcon.io.frames import open_views
 from gradcon.io.listing import Baseline, Listing, View, file_called, find_reference, image_file
+from gradcon.scene.calibration import check_unit
+from gradcon.scene.geometry import Camera
 
 RIG = "rig.toml"
 GROUND_TRUTH = "ground_truth.pfm"

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.files import files_in, make_folder, read_text, write_files
 from gradcon.io import pfm
 from gradcon.io.fields import finite_number
-from gradcon.io.files import make_folder, read_text, write_files
-from gradcon.io.listing import files_in
 from gradcon.io.maps import folder as results
 from gradcon.io.maps.map import Map
-from gradcon.result import DISPARITY_SIGN, DISPARITY_UNIT
+from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 CATEGORIES = {
     "stratified": ("backgammon", "dots", "pyramids", "stripes"),

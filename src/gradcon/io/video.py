@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.files import file_size
+from gradcon.files import file_size
 
 SUFFIXES = (
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".y4m", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".wmv", ".flv",

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.archives import refuse_escape, zip_names
 from gradcon.io.array_axes import count_axes, image_bytes
 from gradcon.io.claims import MAX_ZSTD, claims_too_much
-from gradcon.io.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
     Index,

@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from gradcon.errors import DeviceError, InputError
-from gradcon.io.files import read_text
+from gradcon.files import read_text
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
 

@@ -19,9 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.files import make_folder, read_bytes, remove_leftovers, write_files
-from gradcon.io.listing import files_in
-from gradcon.io.results import to_json
+from gradcon.files import files_in, make_folder, read_bytes, remove_leftovers, to_json, write_files
 from gradcon.jobs.job import Job, Outcome, sha256_of
 
 fcntl: ModuleType | None

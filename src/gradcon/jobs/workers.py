@@ -12,7 +12,7 @@ from typing import Protocol
 
 import gradcon
 from gradcon.errors import DeviceError, InputError
-from gradcon.io.results import versions
+from gradcon.identity import versions
 from gradcon.jobs.job import Job, Outcome, model_sha256
 
 AHEAD = 2  # jobs handed out for each worker: one to do, one at hand when it is done

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcon.errors import InputError
-from gradcon.io.files import write_file
+from gradcon.files import write_file
 from gradcon.report.folder import read_folder
 from gradcon.report.page import render
 

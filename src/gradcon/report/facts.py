@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.io.fields import finite_number
-from gradcon.metrics import BADPIX
 from gradcon.report.folder import ResultPage
+from gradcon.result.metrics import BADPIX
 
 MAX_COLUMNS = 12  # of parameters that differ
 MAX_LETTERS = 60  # of one

@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.calibration import Calibration
 from gradcon.errors import InputError
 from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as maps
+from gradcon.io.outputs import SUMMARY
 from gradcon.io.pfm import read_pfm
-from gradcon.metrics import evaluate
-from gradcon.points import KEEP, relative_inverse_depth, solid, surest
 from gradcon.report import weights
 from gradcon.report.fields import Fields
 from gradcon.report.views import Views, read_views
-from gradcon.result import SUMMARY
+from gradcon.result.metrics import evaluate
+from gradcon.result.points import KEEP, relative_inverse_depth, solid, surest
+from gradcon.scene.calibration import Calibration
 
 Map = NDArray[np.float32]
 Part = TypeVar("Part")

@@ -13,11 +13,11 @@ import numpy as np
 
 from gradcon import __version__
 from gradcon.io.fields import finite_number
-from gradcon.metrics import BADPIX, BORDER
 from gradcon.report.facts import badpix, facts, labels, letter, notes, text
 from gradcon.report.folder import ResultPage
 from gradcon.report.packing import pack_map, pack_mask, pack_records
-from gradcon.result import DISPARITY_UNIT
+from gradcon.result.metrics import BADPIX, BORDER
+from gradcon.scene.units import DISPARITY_UNIT
 
 HERE = Path(__file__).parent
 MAX_POINTS = 100_000

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io.fields import leaves_folder
-from gradcon.io.files import read_bytes
+from gradcon.io.outputs import SUMMARY
 from gradcon.report.fields import Fields
-from gradcon.result import SUMMARY
 
 MAX_BYTES, MAX_PIXELS = 2**25, 2**26
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gradcon.engines import sampled
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io.claims import claims_too_much
-from gradcon.io.files import read_bytes
 
 FILE = "weights.npz"
 MAX_BYTES = 2**29  # of one array

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.files import file_size, write_file
+from gradcon.files import file_size, write_file
 from gradcon.io.maps import exr_map, folder, npz_map, pfm_map, png_map, tiff_map
 from gradcon.io.maps.map import QUANTITIES, Map, Steps
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.files import file_size
 from gradcon.io.claims import claims_too_much
-from gradcon.io.files import file_size
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, described, plain_number, reading
 
 CHANNELS = {"disparity": "disparity.V", "confidence": "confidence.V", "depth": "Z", None: "V"}

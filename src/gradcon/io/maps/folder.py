@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
+from gradcon.files import read_text
 from gradcon.io import pfm
-from gradcon.io.files import read_text
 from gradcon.io.maps.map import QUANTITIES, Map
-from gradcon.result import FORMAT, SUMMARY, VIDEO_LIST
+from gradcon.io.outputs import FORMAT, SUMMARY, VIDEO_LIST
 
 FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
 MAX_RESULT_BYTES = 2**26

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io.claims import claims_too_much
-from gradcon.io.files import read_bytes
 from gradcon.io.maps.map import MAX_PIXELS, QUANTITIES, Map, described, parse_description, reading
 
 NAMES = (*QUANTITIES, "map")

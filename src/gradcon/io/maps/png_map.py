@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io import png
-from gradcon.io.files import read_bytes
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, reading, steps_of
 
 KEY = "gradcon:"  # before each of the names below, as the keyword of a text chunk

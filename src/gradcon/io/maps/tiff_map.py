@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.files import read_bytes
 from gradcon.io import tiff
-from gradcon.io.files import read_bytes
 from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description, reading
 
 

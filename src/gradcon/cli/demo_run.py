@@ -1,0 +1,27 @@
+"""The demo: render a light field on the spot, estimate its disparity, write what came out and a page to look at it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gradcon.io import open_scene
+from gradcon.methods.estimation import estimate
+from gradcon.result import Result
+
+SCENE, SIZE = "occlusion", (384, 384)
+FOLDER, PAGE = SCENE, "report.html"
+
+
+def run(folder: Path) -> Result:
+    """Run the demo, write the scene, its results and their page into `folder`; say on stderr how it goes."""
+    from gradcon import synth
+    from gradcon.report import write_report
+
+    print(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", file=sys.stderr, flush=True)
+    scene = open_scene(synth.write(SCENE, folder / FOLDER, SIZE))
+    print("Estimating; the first run on a machine compiles for about a minute ...", file=sys.stderr, flush=True)
+    result = estimate(scene, progress=True, keep_weights=True)
+    result.save(folder)
+    write_report([folder], folder / PAGE)
+    return result

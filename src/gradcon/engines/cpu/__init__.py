@@ -1,0 +1,1 @@
+"""The default engine: float32 on all cores, compiled by Numba."""

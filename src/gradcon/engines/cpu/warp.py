@@ -1,0 +1,159 @@
+"""Warping for the cpu engine: each target as the reference would see it, by cubic convolution.
+
+An array's views in the reference's row or column need four taps a pixel, all others sixteen; their images carry a
+margin of repeated pixels, so that no tap is ever outside.
+"""
+
+import numpy as np
+
+from gradcon.engines import model
+from gradcon.engines.cpu.rows import compiled, row
+from gradcon.engines.views import COLUMN, PLANAR, ROW
+from gradcon.scene import geometry
+
+MARGIN = 2
+
+cubic = compiled(model.cubic)
+project = compiled(geometry.project)
+coupling = compiled(geometry.coupling)
+
+
+@compiled
+def split(position):
+    """Whole and fractional part, the latter in float32."""
+    whole = np.floor(position)
+    return np.int32(whole), np.float32(position - whole)
+
+
+@compiled
+def inside(i, shift, n):
+    """Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
+
+    Indices go through int32, which vector instructions convert.
+    """
+    return (shift >= np.float32(np.int32(-i))) & (shift <= np.float32(np.int32(n - 1 - i)))
+
+
+@compiled
+def clamp(index, n):
+    """Index brought inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
+    return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
+
+
+@compiled
+def warp_row_view(target, reference, w, y, b, out):
+    """Without branches: pixels that are not seen sample some place inside, and then take the reference."""
+    width = out.size
+    line = target[y + MARGIN]
+    l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
+    for x in range(width):
+        shift = b * w[x]
+        whole, f = split(shift)
+        j = clamp(x + whole, width)
+        a0, a1, a2, a3 = cubic(f)
+        seen = inside(x, shift, width)
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
+
+
+@compiled
+def warp_column_view(target, reference, w, y, b, height, out):
+    width = out.size
+    pixels = target.reshape(target.size)
+    stride = np.int32(target.shape[1])
+    l0 = pixels[(MARGIN - 1) * stride + MARGIN :]
+    l1, l2, l3 = l0[stride:], l0[2 * stride :], l0[3 * stride :]
+    for x in range(width):
+        shift = b * w[x]
+        whole, f = split(shift)
+        j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
+        a0, a1, a2, a3 = cubic(f)
+        seen = inside(y, shift, height)
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
+
+
+@compiled
+def sample(target, i, fv, j, fu):
+    """Sixteen taps around row i + fv, column j + fu of an image with its margin."""
+    a0, a1, a2, a3 = cubic(fu)
+    p0 = row(target, i + MARGIN - 1, j + MARGIN - 1)
+    p1 = row(target, i + MARGIN, j + MARGIN - 1)
+    p2 = row(target, i + MARGIN + 1, j + MARGIN - 1)
+    p3 = row(target, i + MARGIN + 2, j + MARGIN - 1)
+    r0 = a0 * p0[0] + a1 * p0[1] + a2 * p0[2] + a3 * p0[3]
+    r1 = a0 * p1[0] + a1 * p1[1] + a2 * p1[2] + a3 * p1[3]
+    r2 = a0 * p2[0] + a1 * p2[1] + a2 * p2[2] + a3 * p2[3]
+    r3 = a0 * p3[0] + a1 * p3[1] + a2 * p3[2] + a3 * p3[3]
+    b0, b1, b2, b3 = cubic(fv)
+    return b0 * r0 + b1 * r1 + b2 * r2 + b3 * r3
+
+
+@compiled
+def warp_planar_view(target, reference, w, y, bx, by, height, out):
+    width = out.size
+    for x in range(width):
+        shift_x, shift_y = bx * w[x], by * w[x]
+        if inside(x, shift_x, width) & inside(y, shift_y, height):
+            whole_x, fu = split(shift_x)
+            whole_y, fv = split(shift_y)
+            out[x] = sample(target, y + whole_y, fv, x + whole_x, fu)
+        else:
+            out[x] = reference[x]
+
+
+@compiled
+def warp_general_view(target, reference, w, y, M, m, height, out):
+    width = out.size
+    for x in range(width):
+        u, v, z = project(M, m, float(x), float(y), float(w[x]))
+        if z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1:
+            j, fu = split(u)
+            i, fv = split(v)
+            out[x] = sample(target, i, fv, j, fu)
+        else:
+            out[x] = reference[x]
+
+
+@compiled
+def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
+    """S[cx], S[cy] = c_t along n pixels of row y, from x0: 0 where the view does not see them.
+
+    A view in the reference's row leaves cy alone, one in its column cx: they are not needed.
+    """
+    height, width = w.shape
+    bx, by = np.float32(m[0]), np.float32(m[1])
+    line = w[y, x0 : x0 + n]
+    if kind == ROW:
+        for x in range(n):
+            S[cx, x] = bx * np.float32(inside(x0 + x, bx * line[x], width))
+    elif kind == COLUMN:
+        for x in range(n):
+            S[cy, x] = by * np.float32(inside(y, by * line[x], height))
+    elif kind == PLANAR:
+        for x in range(n):
+            seen = np.float32(inside(x0 + x, bx * line[x], width) & inside(y, by * line[x], height))
+            S[cx, x] = bx * seen
+            S[cy, x] = by * seen
+    else:
+        for x in range(n):
+            u, v, z = project(M, m, float(x0 + x), float(y), float(line[x]))
+            seen = z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
+            S[cx, x], S[cy, x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
+
+
+@compiled
+def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
+    """Warp the listed targets by w into out[view, y, x]."""
+    height = reference.shape[0]
+    for task in range(chunk, views.size * height, chunks):
+        k, y = task // height, task % height
+        t = views[k]
+        line, disparity, result = reference[y], w[y], out[k, y]
+        bx, by = np.float32(m[t, 0]), np.float32(m[t, 1])
+        if kinds[t] == ROW:
+            warp_row_view(targets[t], line, disparity, y, bx, result)
+        elif kinds[t] == COLUMN:
+            warp_column_view(targets[t], line, disparity, y, by, height, result)
+        elif kinds[t] == PLANAR:
+            warp_planar_view(targets[t], line, disparity, y, bx, by, height, result)
+        else:
+            warp_general_view(targets[t], line, disparity, y, M[t], m[t], height, result)

@@ -1,0 +1,1 @@
+"""The engine for NVIDIA GPUs: CUDA kernels, compiled at first use."""

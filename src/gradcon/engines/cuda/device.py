@@ -1,0 +1,214 @@
+"""A GPU through CuPy: memory, launches, clocks, and its errors in words.
+
+The engine sees no more of a GPU than `Device`, so that its kernels can be run by something else where there is none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.engines.cuda.errors import ABSENT, first_line, in_words, translate
+from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
+from gradcon.errors import DeviceError
+from gradcon.methods.options import Options
+from gradcon.scene import Scene
+
+COOPERATIVE = "kernels_solve.cu"
+PINNED = 64 << 10  # bytes of host memory for small and frequent reads
+DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
+LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
+MOST_PIXELS = 100_000_000  # of an image: the solver counts its arrays in 32 bits
+
+
+class Device(Protocol):
+    """What the engine needs of a GPU."""
+
+    name: str
+    processors: int
+    shared_limit: int  # bytes of shared memory that a block may have
+    solver_threads: int  # of a block of the linear solver, of which one is resident a processor
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any: ...
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any: ...
+    def put(self, array: NDArray[Any]) -> Any: ...
+    def get(self, array: Any) -> NDArray[Any]: ...
+    def planes(self, images: Any, pitch: int) -> Any: ...
+    def address(self, array: Any) -> int: ...
+    def launch(
+        self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
+    ) -> None: ...
+    def wait(self) -> None: ...
+    def aside(self) -> AbstractContextManager[Any]: ...
+    def mark(self) -> Any: ...
+    def elapsed(self, start: Any, end: Any) -> float: ...
+
+
+class CupyDevice:
+    """A GPU that CuPy sees."""
+
+    solver_threads = 1024
+
+    def __init__(self, number: int) -> None:
+        import cupy
+
+        self.cupy, self.number = cupy, number
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
+        self.name: str = properties["name"].decode()
+        self.processors = int(properties["multiProcessorCount"])
+        self.shared_limit = int(properties["sharedMemPerBlockOptin"])
+        self.float_units = 64 if _capability(number) in (75, 80) else 128  # for float32, of a multiprocessor
+        self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
+        # For views on their way in and maps on their way out, beside the work of the current stream.
+        self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
+        self._pinned, self._reading = cupy.cuda.alloc_pinned_memory(PINNED), threading.Lock()
+        self._functions: dict[str, Any] = {}
+        for file, names in KERNELS.items():
+            module = cupy.RawModule(code=source(file), options=OPTIONS, enable_cooperative_groups=file == COOPERATIVE)
+            for name in names:
+                self._functions[name] = module.get_function(name)
+
+    @in_words
+    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.empty(shape, dtype)
+
+    @in_words
+    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        return self.cupy.zeros(shape, dtype)
+
+    @in_words
+    def put(self, array: NDArray[Any]) -> Any:
+        return self.cupy.asarray(np.frombuffer(array.tobytes(), np.uint8) if array.dtype.names else array)
+
+    @in_words
+    def get(self, array: Any) -> NDArray[Any]:
+        if array.nbytes > PINNED or not array.flags.c_contiguous:
+            return np.asarray(self.cupy.asnumpy(array))
+        stream = self.cupy.cuda.get_current_stream()
+        with self._reading:
+            array.data.copy_to_host_async(self._pinned.ptr, array.nbytes, stream)
+            stream.synchronize()
+            return np.frombuffer(self._pinned, array.dtype, array.size).reshape(array.shape).copy()
+
+    @in_words
+    def planes(self, images: Any, pitch: int) -> Any:
+        images = self.cupy.asarray(images, np.float32)
+        if images.shape[-1] == pitch:
+            return self.cupy.ascontiguousarray(images)
+        out = self.cupy.empty((*images.shape[:-1], pitch), np.float32)
+        out[..., : images.shape[-1]] = images
+        return out
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    @in_words
+    def launch(
+        self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
+    ) -> None:
+        function = self._functions[kernel]
+        if shared > DEFAULT_SHARED and function.max_dynamic_shared_size_bytes < shared:
+            function.max_dynamic_shared_size_bytes = shared
+        function(grid, block, tuple(arguments), shared_mem=shared)
+
+    @in_words
+    def wait(self) -> None:
+        self.cupy.cuda.get_current_stream().synchronize()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        with self.cupy.cuda.Device(self.number), self.outgoing:
+            yield
+
+    @in_words
+    def transfer(self, scene: Scene) -> Scene:
+        """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
+        with self.cupy.cuda.Device(self.number), self.incoming:
+            moved = scene.to_device()
+            self.incoming.synchronize()
+        return moved
+
+    @in_words
+    def mark(self) -> Any:
+        event = self.cupy.cuda.Event()
+        event.record()
+        return event
+
+    @in_words
+    def elapsed(self, start: Any, end: Any) -> float:
+        return float(self.cupy.cuda.get_elapsed_time(start, end)) / 1e3
+
+
+def current_device() -> CupyDevice:
+    """The GPU that CuPy has chosen in this thread."""
+    import cupy
+
+    return _device(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _device(number: int) -> CupyDevice:
+    """A GPU; compiles the kernels for it."""
+    return CupyDevice(number)
+
+
+def _capability(number: int) -> int:
+    """A GPU's compute capability, times ten."""
+    import cupy
+
+    return int(cupy.cuda.Device(number).compute_capability)
+
+
+def why_not(scene: Scene | None = None, options: Options | None = None) -> str | None:
+    """Why no GPU can be used, for a scene or at all; None if one can."""
+    return _unusable() or (_too_large(scene, options) if scene is not None and options is not None else None)
+
+
+@cache
+def _unusable() -> str | None:
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed: pip install 'gradcon[cuda]'"
+    try:
+        from cupy.cuda import runtime
+
+        if runtime.getDeviceCount() == 0:
+            return "there is no NVIDIA GPU"
+        capability = _capability(runtime.getDevice())
+        if capability < LEAST_CAPABILITY:
+            return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
+        current_device()
+    except ImportError as error:  # half an installation
+        return f"CuPy cannot be imported: {first_line(error)}"
+    except Exception as error:
+        failure = translate(error)
+        if isinstance(failure, DeviceError) and getattr(error, "status", None) not in ABSENT:
+            raise failure from error  # there is a GPU, and it fails
+        return f"CuPy cannot use a GPU here: {first_line(error)}"
+    return None
+
+
+@in_words
+def _too_large(scene: Scene, options: Options) -> str | None:
+    import cupy
+
+    from gradcon.engines.cuda.plan import bytes_needed, tiling_of_scale
+    from gradcon.methods.schedules import build
+
+    if scene.shape[0] * scene.shape[1] > MOST_PIXELS:
+        return f"its images may have {MOST_PIXELS // 1_000_000} million pixels at most"
+    stages = build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    coarsest = max(stages[0].scales)
+    if tiling_of_scale(coarsest, current_device().shared_limit) is None:
+        return f"the filters of {1 + coarsest} scales are too long for this GPU"
+    needed = max(bytes_needed(scene.shape, stage) for stage in stages)
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    if needed <= free:
+        return None
+    return f"the scene needs about {needed / 1e6:.0f} MB and the GPU has {free / 1e6:.0f} MB free"

@@ -1,0 +1,233 @@
+"""What a stage of a run needs on the GPU, laid out once: its views, its scales with their fields, its bands of rows.
+
+The fields of the coarser scales, some hundred numbers a pixel, are made and used in bands of rows, so that memory does
+not grow with the image.  Those of scale 0 are kept whole: what the coarser scales' weights need is blurred from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.engines import model
+from gradcon.engines.cuda.device import Device
+from gradcon.engines.cuda.solver import ARRAYS
+from gradcon.engines.cuda.source import FIXED
+from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
+from gradcon.errors import InputError
+from gradcon.methods.schedules import Stage, Weighting
+from gradcon.scene import geometry
+
+TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels_filter.h
+BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
+GROUP = 16  # views that are weighed together, or as many as are in the largest ring
+
+# The structs of kernels_pixel.h.
+VIEW = np.dtype(
+    [("kind", "i4"), ("target", "i4"), ("bx", "f4"), ("by", "f4"), ("M", "f8", 9), ("m", "f8", 3)], align=True
+)  # fmt: skip
+TRUST = np.dtype([("ring_end", "i4"), ("group_end", "i4"), ("sectors", "u4")])
+SCALE = np.dtype(
+    [("taps", "u8"), ("dI", "u8"), ("g", "u8"), ("G", "u8"), ("blurred_g2", "u8"), ("reference", "u8"),
+     ("stride", "i8"), ("first_row", "i4"), ("radius", "i4"), ("steps", "i4"), ("has_scale_term", "i4"),
+     ("noise", "f4"), ("padding", "i4")], align=True
+)  # fmt: skip
+
+Buffer = Callable[[str, tuple[int, ...]], Any]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A Gaussian and its derivative on the device."""
+
+    radius: int
+    steps: int  # taps of each, filled up with zeros to whole runs
+    taps: Any
+
+
+class Tiling(NamedTuple):
+    """How filters cut the image into tiles."""
+
+    width: int
+    shared: int  # bytes of a block
+
+
+class Band(NamedTuple):
+    """Rows of the image, and the scales with where their fields lie for these rows: the coarser ones, then scale 0."""
+
+    first_row: int
+    end_row: int
+    scales: Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a stage's data term needs."""
+
+    views: Any
+    trusts: Any
+    group: int  # views of the largest group
+    general: bool  # whether any view is not planar
+    T: int
+    Q: int  # scales that have a say
+    coarser: int  # of them, those above scale 0
+    scale_term: bool  # whether a coarser scale has one
+    finest: Any | None  # scale 0, where it is needed
+    finest_tiling: Tiling
+    coarser_tiling: Tiling
+    blur_tiling: Tiling
+    bands: list[Band]
+
+
+def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
+    """About how much memory the engine takes for a stage."""
+    T, coarser = len(stage.views), sum(q > 0 for q in stage.scales)
+    pixels = shape[0] * (shape[1] + 31)
+    whole = 6 * T + 1 + 3 * (max(stage.scales) + 1) + 4 * ARRAYS // 3 + 12  # planes
+    return 4 * pixels * whole + min(BAND_BYTES, 4 * pixels * (4 * T + 1) * coarser)
+
+
+def make_filter(device: Device, s: float) -> Filter:
+    """The taps of standard deviation `s`."""
+    even, odd = model.gaussian(s), model.gaussian_derivative(s)
+    if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
+        raise AssertionError(f"the kernels take a filter of radius {len(even) // 2} for that of sigma {FIXED}")
+    steps = _steps(len(even))
+    taps = np.zeros((2, steps), np.float32)
+    taps[0, : len(even)], taps[1, : len(odd)] = even, odd
+    return Filter(len(even) // 2, steps, device.put(taps))
+
+
+def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
+    """Tiles wide enough that their margins do not dominate, and such that a block's shared memory holds one."""
+    found = _tiling(steps, planes, shared_limit)
+    if found is None:
+        raise InputError("scales: their filters are too long for this GPU; use fewer scales, or the engine cpu.")
+    return found
+
+
+def tiling_of_scale(q: int, shared_limit: int) -> Tiling | None:
+    """The tiling that scale q needs at most; None if there is none."""
+    return _tiling(_steps(len(model.gaussian(model.sigma(q)))), 3, shared_limit)
+
+
+def _steps(taps: int) -> int:
+    return -(-(taps + RUN - 1) // RUN) * RUN
+
+
+def _tiling(steps: int, planes: int, shared_limit: int) -> Tiling | None:
+    def skewed(n: int) -> int:
+        return (n + 27) // 32 * 32 + 4
+
+    for width in (TILE_WIDTH >> k for k in range(5)):
+        shared = 4 * (2 * steps + TILE_ROWS * (skewed(width + steps - RUN) + planes * skewed(width)))
+        if shared <= shared_limit:
+            return Tiling(width, shared)
+    return None
+
+
+def fill_scale(row: Any, filter_: Filter, device: Device, **fields: Any) -> None:
+    """Fill a row of a SCALE table; arrays become their addresses."""
+    row["taps"], row["radius"], row["steps"] = device.address(filter_.taps), filter_.radius, filter_.steps
+    for name, value in fields.items():
+        row[name] = value if np.isscalar(value) else device.address(value)
+
+
+def view_table(M: geometry.Floats, m: geometry.Floats, chosen: tuple[int, ...]) -> Any:
+    """The chosen views as the kernels read them."""
+    table = np.zeros(len(chosen), VIEW)
+    for row, t in zip(table, chosen, strict=True):
+        row["kind"], row["target"] = kind_of(M[t], m[t]), t
+        row["bx"], row["by"] = m[t, :2]
+        row["M"], row["m"] = M[t].ravel(), m[t]
+    return table
+
+
+def trust_table(baselines: NDArray[np.float64]) -> Any:
+    """How the trust in views at these baselines is ordered."""
+    table = np.zeros(len(baselines), TRUST)
+    rings, sectors = rings_and_sectors(baselines)
+    first = 0
+    for begin, end in pairwise(rings):
+        if end - first > GROUP:
+            first = begin
+        table["ring_end"][begin:end] = end
+        table["group_end"][first:end] = end
+    for k, row in enumerate(table):
+        row["sectors"] = sum(1 << int(s) for s in np.flatnonzero(sectors[:, k]))
+    return table
+
+
+def largest_group(trusts: Any) -> int:
+    """Views of the largest group."""
+    firsts = [0]
+    while firsts[-1] < len(trusts):
+        firsts.append(int(trusts["group_end"][firsts[-1]]))
+    return max(end - first for first, end in pairwise(firsts))
+
+
+def make_plan(
+    device: Device,
+    stage: Stage,
+    weighting: Weighting,
+    M: geometry.Floats,
+    m: geometry.Floats,
+    baselines: NDArray[np.float64],
+    plane: tuple[int, int],
+    filters: dict[int, Filter],
+    references: dict[int, Any],
+    epsilon: float,
+    buffer: Buffer,
+) -> Plan:
+    """Lay out a stage; `filters` and `references` are of its scales and of scale 0, `plane` is (height, pitch)."""
+    T, (height, pitch) = len(stage.views), plane
+    coarser = [q for q in stage.scales if q > 0]
+    scale_term = weighting.model and weighting.scale and bool(coarser)
+    needs_finest = scale_term or 0 in stage.scales
+    listed = [*coarser, 0] if needs_finest else coarser
+    row_bytes = 4 * pitch * (4 * T + 1) * max(len(coarser), 1)
+    rows = min(height, max(1, BAND_BYTES // row_bytes // TILE_ROWS) * TILE_ROWS)
+    names = ("dI", "g", "G")
+    fields = {name: buffer(name, (len(coarser), T, rows, pitch)) for name in names}
+    finest = {name: buffer(f"finest {name}", (T, *plane) if needs_finest else (1,)) for name in names}
+    blurred = buffer("blurred g2", (len(coarser), T + 1, rows, pitch) if scale_term else (1,))
+    bands = []
+    for first_row in range(0, height, rows):
+        table = np.zeros(len(listed), SCALE)
+        for k, q in enumerate(listed):
+            common = {
+                "reference": references[q],
+                "noise": model.acquisition_noise(epsilon, model.sigma(q)),
+                "has_scale_term": int(scale_term and q > 0),
+            }
+            where = {**finest, "stride": height * pitch, "first_row": 0}
+            if q > 0:
+                where = {name: field[k] for name, field in fields.items()}
+                where |= {"stride": rows * pitch, "first_row": first_row}
+            if scale_term and q > 0:
+                where["blurred_g2"] = blurred[k]
+            fill_scale(table[k], filters[q], device, **common, **where)
+        bands.append(Band(first_row, min(first_row + rows, height), device.put(table)))
+    limit, longest = device.shared_limit, max((filters[q].steps for q in coarser), default=RUN)
+    table, trusts = view_table(M, m, stage.views), trust_table(baselines[list(stage.views)])
+    planes = 3 if (table["kind"] >= PLANAR).any() else 2  # smooth, d/dx and d/dy; or smooth and one of the two
+    return Plan(
+        views=device.put(table),
+        trusts=device.put(trusts),
+        group=largest_group(trusts),
+        general=bool((table["kind"] == GENERAL).any()),
+        T=T,
+        Q=len(stage.scales),
+        coarser=len(coarser),
+        scale_term=scale_term,
+        finest=bands[0].scales[len(coarser) * SCALE.itemsize :] if needs_finest else None,
+        finest_tiling=tiling(filters[0].steps, planes, limit),
+        coarser_tiling=tiling(longest, planes, limit),
+        blur_tiling=tiling(longest, 1, limit),
+        bands=bands,
+    )

@@ -1,0 +1,61 @@
+"""The linear solver of the CUDA engine, as the host sees it: levels, memory, and one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcon.engines import DataTerm
+from gradcon.engines.cuda.device import Device
+
+# As in kernels_solve.cu.
+ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
+BOTTOM_PIXELS = 64 * 64  # levels up to this size are in shared memory
+INNER_TOLERANCE = 1e-3  # as the cpu engine's
+INNER_MOST = 100
+
+
+class Solver:
+    """Multigrid's levels for one image size.  `buffer` gives memory that is zero at first, by name and shape."""
+
+    def __init__(self, device: Device, shape: tuple[int, int], buffer: Callable[..., Any]) -> None:
+        self.device = device
+        table, self.size = levels_of(*shape)
+        fixed = 8 * device.solver_threads + 16 * MOST_LEVELS + 4 * 2 * TILE_PIXELS
+        shared = [fixed + 4 * BOTTOM_ARRAYS * (self.size - offset + 1) for _, _, offset, _ in table]
+        self.bottom = next(
+            k
+            for k, (height, width, _, _) in enumerate(table)
+            if k > 0 and height * width <= BOTTOM_PIXELS and shared[k] <= device.shared_limit
+        )
+        self.count, self.shared = len(table), shared[self.bottom]
+        self.levels = device.put(np.array(table, np.int32))
+        self.arrays = buffer("levels", (ARRAYS, self.size))  # their margins stay zero
+        self.partial = buffer("partial sums", (2, device.processors), np.float64)
+        self.gate = buffer("gate", (2,), np.uint32)
+
+    def launch(
+        self, w: Any, term: DataTerm, alpha: float, reweight: bool, dw: Any, counts: Any, sizes: Sequence[Any]
+    ) -> None:
+        """Solve for dw; counts[0] becomes the number of iterations, counts[1] zero."""
+        arguments = [
+            w, term.diagonal, term.rhs, np.float32(alpha), np.int32(reweight), self.levels, np.int32(self.count),
+            np.int32(self.bottom), self.arrays, np.int32(self.size), self.partial, self.gate,
+            np.float64(INNER_TOLERANCE), np.int32(INNER_MOST), dw, counts, *sizes,
+        ]  # fmt: skip
+        grid, block = (self.device.processors, 1, 1), (self.device.solver_threads, 1, 1)
+        self.device.launch("solve", grid, block, arguments, self.shared)
+
+
+def levels_of(height: int, width: int) -> tuple[list[tuple[int, int, int, int]], int]:
+    """Levels down to a single pixel, at least two: (height, width, offset, stride); and the size of their arrays."""
+    table: list[tuple[int, int, int, int]] = []
+    offset = 1
+    while len(table) < 2 or table[-1][:2] != (1, 1):
+        stride = width + 3 + (width + 3) % 2  # with margins, and even
+        table.append((height, width, offset, stride))
+        offset += (height + 3) * stride
+        height, width = (height + 1) // 2, (width + 1) // 2
+    return table, offset + 1

@@ -1,0 +1,1 @@
+"""Everything that draws: maps, contact sheets, thumbnails, figures."""

@@ -1,0 +1,70 @@
+"""What a run leaves in its folder: maps, pictures of them, points and result.json, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gradcon.arrays import to_host
+from gradcon.engines import known_truth
+from gradcon.errors import InputError
+from gradcon.files import to_json, write_files
+from gradcon.io import pfm, ply
+from gradcon.io.maps.png_map import encode_png_map
+from gradcon.io.outputs import RESULT_FILES, SUMMARY
+from gradcon.pictures.maps import disparity_picture
+from gradcon.pictures.view_sheet import view_sheet
+from gradcon.result.depth import to_millimetres
+from gradcon.result.points import KEEP
+from gradcon.result.result import Result
+
+
+def save_result(
+    result: Result, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP
+) -> Path:
+    """What `Result.save` does."""
+    folder = Path(folder)
+    replaced = (folder / SUMMARY).is_file()  # then what else lies there is an earlier result's, not the user's own
+    written = set()
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        for name, content in result_files(result, points=points, normals=normals, keep=keep):
+            written.add(name)
+            yield name, content
+
+    write_files(folder, files())
+    for path in [folder / name for name in RESULT_FILES if name not in written] if replaced else []:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: is of an earlier result and cannot be removed ({error.strerror}).") from None
+    return folder
+
+
+def result_files(
+    result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP
+) -> Iterator[tuple[str, bytes]]:
+    """The files of a result, one after the other: names and contents, result.json the last."""
+    if normals and not points:
+        raise InputError("normals: are written with the points; ask for those too.")
+    cloud = result.points(keep, normals) if points else None
+    disparity, scene = to_host(result.disparity), result.scene
+    yield "disparity.pfm", pfm.encode(disparity)
+    yield "confidence.pfm", pfm.encode(to_host(result.confidence))
+    yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
+    if scene.calibration is not None:
+        depth = result.depth()
+        yield "depth.pfm", pfm.encode(depth)
+        millimetres = to_millimetres(depth, scene.calibration.unit)
+        if millimetres is not None:
+            meaning = {"quantity": "depth", "unit": "mm", "reference": scene.reference_name, "scene": scene.name}
+            yield "depth.png", encode_png_map(millimetres, 1.0, 0.0, meaning)
+    if cloud is not None:
+        yield "points.ply", ply.encode(cloud)
+    if (truth := known_truth(scene)) is not None:
+        yield "truth.pfm", pfm.encode(truth)
+    if result.weights is not None:
+        yield "weights.npz", result.weights.encode()
+    sheet, views = view_sheet(scene)
+    yield views["file"], sheet
+    yield SUMMARY, (to_json({**result.summary(), "views": views}) + "\n").encode()

@@ -1,0 +1,162 @@
+"""Points in space out of a result: the surest pixels, in colour, before the reference camera.
+
+Everything is computed from q = disparity + offset, which is proportional to reciprocal depth: on a plane in space it
+is linear in x and y, so that differences of adjacent pixels give a plane's normal exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.arrays import to_host
+from gradcon.errors import InputError
+from gradcon.pictures.colours import to_rgb
+from gradcon.result.depth import calibration_of
+
+if TYPE_CHECKING:
+    from gradcon.result.result import Result
+    from gradcon.scene.calibration import Calibration
+
+Array = NDArray[Any]
+
+KEEP = 0.8
+STEEPEST = math.tan(math.radians(85))  # what falls away faster is taken for the gap between two surfaces
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointCloud:
+    """Points before the reference camera, which is at the origin: x to the right, y down, z ahead.
+
+    Attributes
+    ----------
+    positions : (n, 3) float32
+        In `unit`, in the order of the pixels.
+    colours : (n, 3) uint8
+        Red, green, blue.
+    deviation : (n,) float32
+        Predicted standard deviation of the depth z, in `unit`: small is good.
+    normals : (n, 3) float32 or None
+        Of length 1, pointing to the camera's side of the surface.
+    unit : {"m", "cm", "mm", ""}
+        Of length; empty where the cameras' scale is not known.
+    name, reference : str
+        Of the scene, and of its reference view.
+    """
+
+    positions: NDArray[np.float32]
+    colours: NDArray[np.uint8]
+    deviation: NDArray[np.float32]
+    normals: NDArray[np.float32] | None
+    unit: str
+    name: str
+    reference: str
+
+    def __repr__(self) -> str:
+        normals = " with normals" if self.normals is not None else ""
+        return (
+            f"<PointCloud of {self.name!r}: {len(self.positions)} points{normals}, in {self.unit or 'unknown units'}>"
+        )
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a binary PLY, which is what viewers of point clouds open; return its path."""
+        from gradcon.files import write_file
+        from gradcon.io.ply import encode
+
+        if Path(path).suffix.lower() != ".ply":
+            raise InputError(f"{path}: points are written as PLY; give a name that ends in .ply.")
+        write_file(Path(path), encode(self))
+        return Path(path)
+
+    @staticmethod
+    def of(result: Result, keep: float = KEEP, normals: bool = False) -> PointCloud:
+        """The points of a result; see `Result.points`."""
+        check_keep(keep)
+        calibration, scene = calibration_of(result.scene), result.scene
+        disparity, confidence = to_host(result.disparity), to_host(result.confidence)
+        depth = calibration.depth(disparity)
+        q = relative_inverse_depth(disparity, calibration)
+        chosen = solid(q, calibration.K) & surest(confidence, keep)
+        if normals:
+            directions = surface_normals(q, calibration.K)
+            chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has none
+        return PointCloud(
+            positions=calibration.points(depth)[chosen],
+            colours=to_rgb(scene.colour)[chosen],
+            deviation=calibration.depth_deviation(disparity, confidence)[chosen],
+            normals=directions[chosen] if normals else None,
+            unit=calibration.unit,
+            name=scene.name,
+            reference=scene.reference_name,
+        )
+
+
+def check_keep(keep: float) -> float:
+    """Refuse a share that is none."""
+    if not 0 < keep <= 1:  # NaN neither
+        raise InputError(f"keep: must be a share of the pixels, more than 0 and at most 1, not {keep}.")
+    return keep
+
+
+def relative_inverse_depth(disparity: Array, calibration: Calibration) -> Array:
+    """Disparity less that of infinity; NaN where there is no depth."""
+    return np.where(
+        np.isfinite(calibration.depth(disparity)), disparity.astype(np.float64) + calibration.offset, np.nan
+    )
+
+
+def solid(q: Array, K: Array) -> NDArray[np.bool_]:
+    """Pixels that have a depth, and are not in the gap between two surfaces."""
+    return np.isfinite(q) & ~gaps(q, K)
+
+
+def surest(confidence: Array, keep: float) -> NDArray[np.bool_]:
+    """The share of the pixels whose predicted deviation is smallest; more where several are equal at its end."""
+    values = np.where(np.isnan(confidence), np.inf, confidence)
+    last = math.ceil(keep * values.size) - 1
+    return np.asarray(values <= np.partition(values, last, axis=None)[last])
+
+
+def gaps(q: Array, K: Array) -> NDArray[np.bool_]:
+    """Pixels whose depth falls away to one of their four neighbours more steeply than a surface that can be seen.
+
+    An estimate does not jump from one surface to the next: it has a few pixels in between, whose points would float
+    in the air.
+    """
+    steep = np.zeros(q.shape, bool)
+    for axis, focal in ((1, K[0, 0]), (0, K[1, 1])):
+        for step in _steps(q, axis):
+            steep |= abs(focal) * np.abs(step) > STEEPEST * q  # NaN, at the border, is not steep
+    return steep
+
+
+def surface_normals(q: Array, K: Array) -> NDArray[np.float32]:
+    """Unit normals, (height, width, 3), towards the camera; NaN where a row or a column has no neighbour.
+
+    Of the steps to the two neighbours in a row, and in a column, the smaller is taken: it is the one that does not
+    lead across a jump to another surface.
+    """
+    gx, gy = (_smaller(*_steps(q, axis)) for axis in (1, 0))
+    y, x = np.indices(q.shape)
+    # The plane n . P = 1 has n . K^-1 (x, y, 1) = 1 / z: n is K^T times the coefficients of 1 / z in x, y and 1.
+    n = -np.stack([gx, gy, q - x * gx - y * gy], axis=-1) @ K
+    return np.asarray(n / np.linalg.norm(n, axis=-1, keepdims=True), np.float32)
+
+
+def _steps(q: Array, axis: int) -> tuple[Array, Array]:
+    """Change per pixel along an axis, from the neighbour before and to the one after; NaN where there is none."""
+    step = np.diff(q, axis=axis)
+    border = np.full_like(q.take([0], axis=axis), np.nan)
+    return np.concatenate([border, step], axis=axis), np.concatenate([step, border], axis=axis)
+
+
+def _smaller(a: Array, b: Array) -> Array:
+    return np.where(np.isnan(b) | (np.abs(a) <= np.abs(b)), a, b)

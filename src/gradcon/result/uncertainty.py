@@ -1,0 +1,90 @@
+"""Does the confidence mean what it says?  The predicted standard deviation against the true error.
+
+*Sparsification*: drop the least confident pixels, share by share, and see how the RMSE of the rest falls; no order of
+dropping does better than the oracle's, which drops by the true error.  *Calibration*: pixels of like prediction, group
+by group, and how large their errors really are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcon.arrays import to_host
+from gradcon.errors import InputError
+from gradcon.result.metrics import compared
+
+DROPPED = tuple(range(0, 100, 5))  # percent
+GROUPS = 20  # of like prediction, each of as many pixels
+DROP_OF_INTEREST = 20  # percent: what is said in one number
+
+
+def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_truth: ArrayLike) -> dict[str, Any]:
+    """Compare a predicted standard deviation with the true error, over all pixels whose truth is known.
+
+    Parameters
+    ----------
+    disparity, confidence, ground_truth : (height, width) arrays
+        Pixels per unit baseline; `confidence` is the predicted standard deviation of `disparity`.
+
+    Returns
+    -------
+    dict
+        `dropped` (percent of the pixels), `rmse` and `rmse_oracle` after dropping so many of the least confident, or
+        of the most wrong; `reduction_20` and `reduction_20_oracle`, by how many percent dropping a fifth lowers the
+        RMSE; `median_predicted`, `median_error` and their `ratio`
+        (None where the error is 0); `within`, the percentage of pixels whose error is
+        within 1, 2 and 3 predicted deviations; `groups`, pixels of like prediction with their number, median
+        prediction, median error and RMS error.
+    """
+    error, known = compared(disparity, ground_truth)
+    predicted = to_host(confidence).astype(np.float64)
+    if predicted.shape != error.shape:
+        raise InputError(f"the confidence is {predicted.shape} but the disparity is {error.shape}; use one result's.")
+    error, predicted = error[known], predicted[known]
+    if not (np.isfinite(predicted).all() and (predicted >= 0).all()):
+        raise InputError("the confidence holds values that are no standard deviations (negative, NaN or infinite).")
+    order = np.argsort(predicted, kind="stable")
+    rmse, oracle = _rmse_of_first(error[order]), _rmse_of_first(np.sort(error))
+    drop = DROPPED.index(DROP_OF_INTEREST)
+    median_predicted, median_error = float(np.median(predicted)), float(np.median(error))
+    return {
+        "pixels": int(error.size),
+        "dropped": list(DROPPED),
+        "rmse": rmse,
+        "rmse_oracle": oracle,
+        "reduction_20": _reduction(rmse, drop),
+        "reduction_20_oracle": _reduction(oracle, drop),
+        "median_predicted": median_predicted,
+        "median_error": median_error,
+        "ratio": ratio(median_predicted, median_error),
+        "within": {str(k): 100.0 * float(np.mean(error <= k * predicted)) for k in (1, 2, 3)},
+        "groups": [_group(error[k], predicted[k]) for k in np.array_split(order, min(GROUPS, error.size))],
+    }
+
+
+def ratio(predicted: float, error: float) -> float | None:
+    """How much larger the prediction is; None where there is no error to compare with."""
+    return predicted / error if error > 0 else None
+
+
+def _rmse_of_first(error: NDArray[np.float64]) -> list[float]:
+    """RMSE of what is left of sorted errors after dropping each of DROPPED from the end; at least one pixel is."""
+    mean = np.cumsum(error**2) / np.arange(1, error.size + 1)
+    left = [max(1, round(error.size * (100 - share) / 100)) for share in DROPPED]
+    return [float(np.sqrt(mean[count - 1])) for count in left]
+
+
+def _reduction(rmse: list[float], drop: int) -> float:
+    return 100.0 * (1 - rmse[drop] / rmse[0]) if rmse[0] > 0 else 0.0
+
+
+def _group(error: NDArray[np.float64], predicted: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        "pixels": error.size,
+        "predicted": float(np.median(predicted)),
+        "error_median": float(np.median(error)),
+        "error_rms": float(np.sqrt(np.mean(error**2))),
+    }

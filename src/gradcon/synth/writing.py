@@ -1,0 +1,38 @@
+"""Rendered scenes as folders that `gradcon.open_scene` reads back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gradcon.io import write_hci, write_rig
+from gradcon.scene import Views
+from gradcon.synth.rendering import shoot, view_name
+
+
+def write(
+    name: str,
+    folder: str | Path,
+    size: tuple[int, int] = (256, 256),
+    *,
+    grid: int = 9,
+    views: Views = "cross",
+    seed: int = 0,
+) -> Path:
+    """Render a named scene and write it as a folder of the 4D Light Field Benchmark; return the folder.
+
+    Takes the parameters of `render`; `gradcon.open_scene` reads the same scene back.  The cameras of
+    `rotated` cannot be told in a parameters.cfg, so a rig.toml stands beside its images instead.
+    """
+    shot = shoot(name, size, grid, views, seed)
+    truth = shot.scene.ground_truth
+    if shot.world.rotated:
+        images = {view_name(*cell, grid): image for cell, image in shot.images.items()}
+        return write_rig(
+            folder, images, shot.cameras, reference=next(iter(images)), ground_truth=truth, name=name, unit="m"
+        )
+    array = np.zeros((grid, grid, *size, 3), np.uint8)
+    for cell, image in shot.images.items():
+        array[cell] = image
+    return write_hci(folder, array, truth, shot.parameters, cells=shot.images)
