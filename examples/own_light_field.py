@@ -35,7 +35,7 @@ def main(out: Path, size: int) -> None:
     panels = (
         ("the light field: 5 x 5 views", grid.reshape(5 * grid.shape[1], -1, 3), None, None),
         ("disparity of the middle view", result.disparity, "viridis", "px per camera step; larger is nearer"),
-        ("confidence", result.confidence, "magma", "predicted error, px; small is good"),
+        ("uncertainty", result.uncertainty, "magma", "predicted error, px; small is good"),
     )
     figure = Figure(figsize=(12, 4.6), layout="constrained")
     for axes, (title, values, colours, unit) in zip(figure.subplots(1, 3), panels, strict=True):

@@ -41,7 +41,7 @@ def large_result(small: Path, folder: Path) -> Path:
     truth = np.where((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.1, 1.5 + x, y - 1).astype(np.float32)
     write_pfm(folder / "truth.pfm", truth)
     write_pfm(folder / "disparity.pfm", truth + random.normal(0, 0.003, truth.shape))
-    write_pfm(folder / "confidence.pfm", np.exp(random.normal(-4, 0.3, truth.shape)))
+    write_pfm(folder / "uncertainty.pfm", np.exp(random.normal(-4, 0.3, truth.shape)))
     noise = random.uniform(0, 255, (size // 4, size // 4, 3)).astype(np.uint8)
     texture = np.asarray(Image.fromarray(noise).resize((size, size), Image.Resampling.BICUBIC))
     sheet = Image.fromarray(np.tile(texture, (4, 5, 1)))

@@ -20,7 +20,7 @@ from gradcon import cli, synth
 from gradcon.io.pfm import read_pfm, write_pfm
 from waiting import PATIENCE
 
-FILES = {"disparity.pfm", "disparity.png", "confidence.pfm", "depth.pfm", "depth.png", "result.json", "truth.pfm"}
+FILES = {"disparity.pfm", "disparity.png", "uncertainty.pfm", "depth.pfm", "depth.png", "result.json", "truth.pfm"}
 FILES |= {"views.jpg"}
 COMMAND = [sys.executable, "-m", "gradcon"]
 
@@ -122,7 +122,7 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
         out = tmp_path / threads
         done = run("estimate", scene, "--out", out, "--solves", 8, env={**os.environ, "NUMBA_NUM_THREADS": threads})
         assert done.returncode == 0, done.stderr
-        written.append((out / "disparity.pfm").read_bytes() + (out / "confidence.pfm").read_bytes())
+        written.append((out / "disparity.pfm").read_bytes() + (out / "uncertainty.pfm").read_bytes())
     assert written[0] == written[1]
 
 

@@ -69,15 +69,15 @@ def test_a_map_of_another_view_is_refused(
     assert captured.err == ""
 
 
-def test_neither_confidence_nor_a_start_may_be_another_views(
+def test_neither_uncertainty_nor_a_start_may_be_another_views(
     corner: Path, scene: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", corner, scene, "--confidence")
-    assert not (corner / "confidence.png").exists()
+    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", corner, scene, "--uncertainty")
+    assert not (corner / "uncertainty.png").exists()
     mixed = tmp_path / "mixed.npz"
-    disparity, confidence = (read_map(corner, quantity) for quantity in ("disparity", "confidence"))
-    write_map(mixed, [dataclasses.replace(disparity, reference=MIDDLE), confidence])
-    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", mixed, scene, "--confidence")
+    disparity, uncertainty = (read_map(corner, quantity) for quantity in ("disparity", "uncertainty"))
+    write_map(mixed, [dataclasses.replace(disparity, reference=MIDDLE), uncertainty])
+    assert f"is a map of {CORNER}" in refused(capsys, "evaluate", mixed, scene, "--uncertainty")
 
     start = ["estimate", scene, "--solves", 1, "--engine", "reference", "--initial", corner, "--out", tmp_path / "out"]
     assert f"--reference {CORNER}" in refused(capsys, *start)
@@ -86,13 +86,13 @@ def test_neither_confidence_nor_a_start_may_be_another_views(
     assert json.loads((tmp_path / "out" / "result.json").read_text())["parameters"]["initial"] == "a map"
 
 
-def test_plots_of_the_confidence_replace_no_other_file_of_a_result(corner: Path, scene: Path, capsys: Capture) -> None:
+def test_plots_of_the_uncertainty_replace_no_other_file_of_a_result(corner: Path, scene: Path, capsys: Capture) -> None:
     before = (corner / "disparity.png").read_bytes()
-    plots = ["evaluate", corner, scene, "--reference", CORNER, "--confidence", "--picture"]
+    plots = ["evaluate", corner, scene, "--reference", CORNER, "--uncertainty", "--picture"]
     assert "disparity.png: is the name of a file of the result" in refused(capsys, *plots, corner / "disparity.png")
     assert (corner / "disparity.png").read_bytes() == before
-    assert run(*plots, corner / "confidence.png") == 0
-    (corner / "confidence.png").unlink()
+    assert run(*plots, corner / "uncertainty.png") == 0
+    (corner / "uncertainty.png").unlink()
 
 
 def test_of_a_view_that_the_scene_does_not_have_there_is_a_warning(

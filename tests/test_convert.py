@@ -67,7 +67,7 @@ def test_one_map_of_a_result_into_a_float_format(result: Path, tmp_path: Path, s
 
 
 def test_a_pfm_of_a_result_knows_what_it_is_and_a_copy_does_not(result: Path, tmp_path: Path, capsys: Capture) -> None:
-    assert read_map(result / "confidence.pfm").unit == DISPARITY_UNIT
+    assert read_map(result / "uncertainty.pfm").unit == DISPARITY_UNIT
     shutil.copy(result / "disparity.pfm", tmp_path / "alone.pfm")
     assert convert(tmp_path / "alone.pfm", tmp_path / "alone.tif") == 0
     assert "(unit unknown)" in capsys.readouterr().out
@@ -78,13 +78,13 @@ def test_all_maps_of_a_result_go_into_npz_and_out_again(result: Path, tmp_path: 
     target = tmp_path / "all.npz"
     assert convert(result, target) == 0
     names = [map_.quantity for map_ in read_maps(result)]
-    assert {"disparity", "confidence"} <= set(names)
+    assert {"disparity", "uncertainty"} <= set(names)
     with np.load(target) as file:
         assert set(file) == {*names, *(f"{name}_about" for name in names)}
         for name in names:
             np.testing.assert_array_equal(file[name], read_pfm(result / f"{name}.pfm"))
-    assert convert(target, tmp_path / "c.exr", "--quantity", "confidence") == 0
-    assert np.array_equal(read_map(tmp_path / "c.exr").values, read_pfm(result / "confidence.pfm"))
+    assert convert(target, tmp_path / "c.exr", "--quantity", "uncertainty") == 0
+    assert np.array_equal(read_map(tmp_path / "c.exr").values, read_pfm(result / "uncertainty.pfm"))
 
 
 def test_what_a_single_map_leaves_out_is_refused(result: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -153,15 +153,15 @@ def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, caps
     """Not by another of its maps, nor by a map from elsewhere, nor one that it has not yet: result.json tells of it."""
     write_pfm(tmp_path / "whole.pfm", np.arange(720.0).reshape(24, 30))
     (result / "depth.pfm").unlink()
-    (result / "confidence.pfm").rename(tmp_path / "stored.pfm")
-    (result / "confidence.pfm").symlink_to(tmp_path / "stored.pfm")
+    (result / "uncertainty.pfm").rename(tmp_path / "stored.pfm")
+    (result / "uncertainty.pfm").symlink_to(tmp_path / "stored.pfm")
     (tmp_path / "alias").symlink_to(result)
     for source, target in (
         (result, result / "disparity.pfm"),
         (result, result / "disparity.png"),
         (result, tmp_path / "alias" / "depth.png"),
-        (result / "confidence.pfm", result / "disparity.pfm"),
-        (tmp_path / "whole.pfm", result / "confidence.pfm"),
+        (result / "uncertainty.pfm", result / "disparity.pfm"),
+        (tmp_path / "whole.pfm", result / "uncertainty.pfm"),
         (tmp_path / "whole.pfm", result / "depth.pfm"),
         (tmp_path / "whole.pfm", result / "depth.png"),
         (tmp_path / "whole.pfm", tmp_path / "alias" / "disparity.pfm"),
@@ -193,7 +193,7 @@ def test_mistakes_are_one_sentence(result: Path, tmp_path: Path, capsys: Capture
     for source, target, quantity, says in (
         (result, "map.jpg", None, "use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
         (result, "map", None, "its suffix '' names no format"),
-        (result, "map.tif", "colour", "is not one of disparity, confidence, depth"),
+        (result, "map.tif", "colour", "is not one of disparity, uncertainty, depth"),
         (tmp_path / "nothing.pfm", "map.tif", None, "there is no such file"),
         (tmp_path / "nothing", "map.tif", None, "there is no such file"),
         (tmp_path / "empty", "map.tif", None, "holds no result.json"),

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from gradcon import DeviceError, InputError, Options, Scene, engines, estimate, estimate_many, synth
-from gradcon.engines import DataTerm, create, cuda_device, cuda_plan, cuda_solver
+from gradcon.engines import DataTerm, create
+from gradcon.engines.cuda import device as cuda_device
+from gradcon.engines.cuda import plan as cuda_plan
+from gradcon.engines.cuda import solver as cuda_solver
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.cuda.errors import in_words
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
@@ -393,7 +396,7 @@ def test_device_arrays_go_in_and_come_out(cupy):
     result = estimate(there, options, engine="cuda", on_device=True)
     assert isinstance(result.disparity, cupy.ndarray)
     np.testing.assert_array_equal(result.disparity.get(), expected.disparity)
-    np.testing.assert_array_equal(result.confidence.get(), expected.confidence)
+    np.testing.assert_array_equal(result.uncertainty.get(), expected.uncertainty)
     again = estimate(there, options, initial=result.disparity, engine="cuda")
     assert again.parameters["initial"] == "a map"
     assert estimate(there, options, engine="cpu").disparity == pytest.approx(expected.disparity, abs=0.05)

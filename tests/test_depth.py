@@ -24,7 +24,7 @@ from gradcon.synth import raycast
 from gradcon.synth.textures import Painter
 
 METRES = {"m": 1.0, "mm": 1e-3}
-WITHOUT_DEPTH = {"confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"}
+WITHOUT_DEPTH = {"uncertainty.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"}
 WITH_DEPTH = WITHOUT_DEPTH | {"depth.pfm", "depth.png"}
 
 

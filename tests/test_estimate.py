@@ -59,7 +59,7 @@ def test_both_engines_end_in_the_same_place():
         a, b = (estimate(scene, options, engine=engine) for engine in ("cpu", "reference"))
         assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
         assert np.sqrt(np.mean((a.disparity - b.disparity) ** 2)) < 0.01
-        assert np.median(np.abs(a.confidence / b.confidence - 1)) < 0.02
+        assert np.median(np.abs(a.uncertainty / b.uncertainty - 1)) < 0.02
 
 
 def test_rotated_cameras_are_as_accurate_as_a_planar_array():
@@ -99,7 +99,7 @@ def test_the_order_of_the_views_does_not_matter():
     options = Options(solves=5)
     a, b = estimate(scene, options), estimate(shuffled, options)
     assert a.disparity.tobytes() == b.disparity.tobytes()
-    assert a.confidence.tobytes() == b.confidence.tobytes()
+    assert a.uncertainty.tobytes() == b.uncertainty.tobytes()
 
 
 def test_the_unit_of_the_baselines_scales_the_disparity_and_nothing_else():
@@ -107,7 +107,7 @@ def test_the_unit_of_the_baselines_scales_the_disparity_and_nothing_else():
     tenfold = Scene(scene.reference, scene.targets, 10 * scene.baselines)
     a, b = estimate(scene), estimate(tenfold)
     assert 10 * b.disparity == pytest.approx(a.disparity, rel=1e-5, abs=1e-6)
-    assert 10 * b.confidence == pytest.approx(a.confidence, rel=1e-5)
+    assert 10 * b.uncertainty == pytest.approx(a.uncertainty, rel=1e-5)
     assert len(a.history) == len(b.history)
 
 
@@ -166,13 +166,13 @@ def test_history_and_summary_say_what_happened():
     assert summary["engine"] == "cpu"
 
 
-def test_confidence_is_smaller_where_there_is_texture():
+def test_uncertainty_is_smaller_where_there_is_texture():
     scene = shifted_scene(0.5, (64, 96))
     flat = np.ones((64, 96))
     flat[:, 48:] = 0
     views = [0.5 + (image - 0.5) * flat for image in (scene.reference, *scene.targets)]
-    confidence = estimate(Scene(views[0], views[1:], scene.baselines)).confidence
-    assert np.median(confidence[:, :36]) < 0.1 * np.median(confidence[:, 64:])
+    uncertainty = estimate(Scene(views[0], views[1:], scene.baselines)).uncertainty
+    assert np.median(uncertainty[:, :36]) < 0.1 * np.median(uncertainty[:, 64:])
 
 
 BLANK = {
@@ -191,8 +191,8 @@ BLANK = {
 def test_odd_images_give_a_finite_result(image, method, engine):
     result = estimate(Scene(image, [image, image], [(1, 0), (0, 1)]), Options(method=method, solves=4), engine=engine)
     assert np.isfinite(result.disparity).all()
-    assert np.isfinite(result.confidence).all()
-    assert (result.confidence > 0).all()
+    assert np.isfinite(result.uncertainty).all()
+    assert (result.uncertainty > 0).all()
 
 
 @pytest.mark.parametrize(

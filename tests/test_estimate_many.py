@@ -12,7 +12,7 @@ from gradcon.engines.cuda import device as cuda_device
 from test_engines import random_scene
 from waiting import PATIENCE
 
-module = importlib.import_module("gradcon.estimate")  # `gradcon.estimate` is the function
+module = importlib.import_module("gradcon.methods.estimation")
 
 
 def video(frames, size=(40, 52)):

@@ -20,7 +20,7 @@ from gradcon.result import Result, Solve
 from gradcon.result.folder import save_result
 
 pytestmark = pytest.mark.filterwarnings("error")
-FILES = ["confidence.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"]
+FILES = ["uncertainty.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"]
 
 
 def result(shape=(20, 30), name="a scene"):
@@ -28,7 +28,7 @@ def result(shape=(20, 30), name="a scene"):
     row = Solve(1, 0, (2, 1, 0), 17, 0.5, 1.0, 0.25, 12, 0.03, float("nan"))
     return Result(
         disparity=disparity,
-        confidence=np.full(shape, np.inf, np.float32),
+        uncertainty=np.full(shape, np.inf, np.float32),
         history=[row],
         stopped="It converged.",
         parameters={"alpha": np.float32(0.5), "scales": np.arange(3), "views": ("all", 17), "path": FILES},
@@ -47,7 +47,7 @@ def test_save(tmp_path):
     folder = saved.save(tmp_path / "new" / "out")
     assert sorted(path.name for path in folder.iterdir()) == FILES
     np.testing.assert_array_equal(read_pfm(folder / "disparity.pfm"), saved.disparity)
-    np.testing.assert_array_equal(read_pfm(folder / "confidence.pfm"), saved.confidence)
+    np.testing.assert_array_equal(read_pfm(folder / "uncertainty.pfm"), saved.uncertainty)
     assert read_image(folder / "disparity.png").ndim == 3
 
     def refuse(constant):

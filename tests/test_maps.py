@@ -129,16 +129,16 @@ def test_png_is_read_by_others(tmp_path: Path) -> None:
 
 def test_npz_is_read_by_others_without_pickles(tmp_path: Path) -> None:
     path = tmp_path / "maps.npz"
-    write_map(path, [DISPARITY, Map(AWKWARD, "confidence")])
+    write_map(path, [DISPARITY, Map(AWKWARD, "uncertainty")])
     with np.load(path, allow_pickle=False) as file:
-        assert set(file) == {"disparity", "disparity_about", "confidence", "confidence_about"}
+        assert set(file) == {"disparity", "disparity_about", "uncertainty", "uncertainty_about"}
         assert bits(file["disparity"]) == bits(AWKWARD)
         assert json.loads(str(file["disparity_about"]))["sign"] == "positive is nearer"
-    assert [map_.quantity for map_ in read_maps(path)] == ["disparity", "confidence"]
-    assert read_map(path, "confidence").unit is None
-    with pytest.raises(InputError, match="holds several maps \\(disparity, confidence\\)"):
+    assert [map_.quantity for map_ in read_maps(path)] == ["disparity", "uncertainty"]
+    assert read_map(path, "uncertainty").unit is None
+    with pytest.raises(InputError, match="holds several maps \\(disparity, uncertainty\\)"):
         read_map(path)
-    with pytest.raises(InputError, match="holds no depth, only disparity, confidence"):
+    with pytest.raises(InputError, match="holds no depth, only disparity, uncertainty"):
         read_map(path, "depth")
 
 

@@ -176,13 +176,13 @@ def test_ply_reads_back(tmp_path: Path, normals: bool) -> None:
     back = PlyData.read(cloud.save(tmp_path / "a.ply"))
     assert back.byte_order == "<"
     vertex = back["vertex"]
-    names = ["x", "y", "z", *(["nx", "ny", "nz"] if normals else []), "red", "green", "blue", "confidence"]
+    names = ["x", "y", "z", *(["nx", "ny", "nz"] if normals else []), "red", "green", "blue", "uncertainty"]
     assert [prop.name for prop in vertex.properties] == names
     assert vertex["x"].dtype == np.float32
     assert vertex["red"].dtype == np.uint8
     np.testing.assert_array_equal(np.stack([vertex[k] for k in "xyz"], 1), cloud.positions)
     np.testing.assert_array_equal(np.stack([vertex[k] for k in ("red", "green", "blue")], 1), cloud.colours)
-    np.testing.assert_array_equal(vertex["confidence"], cloud.deviation)
+    np.testing.assert_array_equal(vertex["uncertainty"], cloud.deviation)
     if normals:
         np.testing.assert_array_equal(np.stack([vertex[k] for k in ("nx", "ny", "nz")], 1), cloud.normals)
     assert back.comments[:3] == ["scene planes", "reference input_Cam004.png", "unit mm"]

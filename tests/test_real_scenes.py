@@ -7,7 +7,7 @@ on a scene and 2 % in the mean.
 import numpy as np
 import pytest
 
-from gradcon import Options, estimate, evaluate_confidence, open_scene
+from gradcon import Options, estimate, evaluate_uncertainty, open_scene
 
 pytestmark = pytest.mark.data
 
@@ -32,8 +32,8 @@ def test_hci_accuracy_after_40_solves(hci):
     assert np.mean(list(measured.values())) <= 1.02 * 0.235
 
 
-def test_the_confidence_means_what_it_says(hci):
-    found = [evaluate_confidence(r.disparity, r.confidence, r.scene.ground_truth) for r in hci.values()]
+def test_the_uncertainty_means_what_it_says(hci):
+    found = [evaluate_uncertainty(r.disparity, r.uncertainty, r.scene.ground_truth) for r in hci.values()]
     mean = {key: np.mean([one[key] for one in found]) for key in ("reduction_20", "median_predicted", "median_error")}
     assert mean["reduction_20"] >= 45
     assert 1 / 1.5 <= mean["median_predicted"] / mean["median_error"] <= 1.5

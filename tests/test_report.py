@@ -101,7 +101,7 @@ def test_page_holds_the_result(folders: list[Path], tmp_path: Path) -> None:
     elements, data = contents(report.path)
     for k, folder in enumerate(folders):
         shown = data["results"][k]
-        for name in ("disparity", "confidence", "truth"):
+        for name in ("disparity", "uncertainty", "truth"):
             there = unpacked(shown["maps"][name], elements.scripts[f"r{k}-{name}"], (SIZE, SIZE))
             assert np.allclose(there, read_pfm(folder / f"{name}.pfm"), atol=1e-4)
         assert base64.b64decode(elements.scripts[f"r{k}-views"]) == (folder / "views.jpg").read_bytes()
@@ -126,7 +126,7 @@ def test_page_names_no_address(folders: list[Path], tmp_path: Path) -> None:
 
 def test_large_maps_are_sampled(result: Path, tmp_path: Path) -> None:
     values = np.arange(4 * 2000, dtype=np.float32).reshape(4, 2000)
-    for name in ("disparity", "confidence", "truth", "depth"):
+    for name in ("disparity", "uncertainty", "truth", "depth"):
         write_pfm(result / f"{name}.pfm", values + 1)
     edit(result, source__width=2000, source__height=4, views=None)
     (result / "weights.npz").unlink()

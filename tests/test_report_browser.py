@@ -36,7 +36,7 @@ def pixel(browser: Browser, result: str = "r0") -> tuple[int, int]:
 
 def test_readout_is_what_the_files_hold(browser: Browser, one: Path, folders: list[Path]) -> None:
     browser.open(one)
-    maps = {name: read_pfm(folders[0] / f"{name}.pfm") for name in ("disparity", "confidence", "depth", "truth")}
+    maps = {name: read_pfm(folders[0] / f"{name}.pfm") for name in ("disparity", "uncertainty", "depth", "truth")}
     for place in ((0.2, 0.3), (0.71, 0.55), (0.99, 0.01)):
         browser.move(PICTURE, *place)
         x, y = pixel(browser)
@@ -160,7 +160,7 @@ def test_slider_goes_back_in_the_solves(browser: Browser, one: Path, folders: li
     step = int(weights["disparity_step"])
     before = low + (high - low) * weights["disparities"][1, y // step, x // step] / 255
     assert shown(browser, "disparity") == pytest.approx(before, abs=0.006)
-    assert browser.text("#r0 .readout [data-name=confidence] dd").endswith("at the end")
+    assert browser.text("#r0 .readout [data-name=uncertainty] dd").endswith("at the end")
     browser.press(PICTURE, "3")
     found = re.search(r"RMSE about ([\d.]+), before solve 2", browser.text("#r0 figcaption"))
     assert found

@@ -93,17 +93,17 @@ def test_what_is_left_out_is_named_in_the_page(folders: list[Path], tmp_path: Pa
     assert "disparity.pfm" in said
 
 
-def test_a_broken_confidence_costs_the_confidence_alone(
+def test_a_broken_uncertainty_costs_the_uncertainty_alone(
     folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (result,) = copies(folders[0], tmp_path / "a")
-    (result / "confidence.pfm").write_bytes(b"Pf\n3 3\n-1\n")
+    (result / "uncertainty.pfm").write_bytes(b"Pf\n3 3\n-1\n")
     assert cli.main(["report", str(result), "--out", str(tmp_path / "page.html")]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"gradcon: {result / 'confidence.pfm'}: ")
+    assert said.startswith(f"gradcon: {result / 'uncertainty.pfm'}: ")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'id="r0-disparity"' in page
-    assert 'id="r0-confidence"' not in page
+    assert 'id="r0-uncertainty"' not in page
     assert "the page is without it" in notes(page)[0]
 
 

@@ -32,7 +32,7 @@ def test_many_results(browser: Browser, folders: list[Path], tmp_path: Path) -> 
 
 def test_phone(browser: Browser, two: Path) -> None:
     browser.open(two, width=360, height=740)
-    for name in ("views", "disparity", "error", "badpix", "confidence"):
+    for name in ("views", "disparity", "error", "badpix", "uncertainty"):
         browser.js("gradcon.set({ map: arguments[0] })", name)
         browser.settle()
         assert browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0, (
@@ -152,7 +152,7 @@ def test_size_and_speed(browser: Browser, folders: list[Path], tmp_path: Path) -
 
 
 def test_bare_result_beside_a_full_one_of_another_size(browser: Browser, folders: list[Path], tmp_path: Path) -> None:
-    """Without views, truth, weights, confidence, history and cameras: what is missing is said, in words."""
+    """Without views, truth, weights, uncertainty, history and cameras: what is missing is said, in words."""
     bare = bare_result(tmp_path / "bare", np.where(np.indices((30, 40)).sum(0) % 7, 1.5, np.nan))
     for pair in ([bare], [bare, folders[0]]):
         browser.open(write_report(pair, tmp_path / "page.html").path)
@@ -164,7 +164,7 @@ def test_bare_result_beside_a_full_one_of_another_size(browser: Browser, folders
         assert "unknown" in browser.text("#r0 .readout [data-name=disparity]")
     x, y = map(int, re.findall(r"\d+", browser.text("#r1 .readout [data-name=pixel] dd")))
     assert (x, y) == pytest.approx((21.5 / 40 * SIZE, 7.5 / 30 * SIZE), abs=1)
-    for name in ("views", "error", "badpix", "confidence"):
+    for name in ("views", "error", "badpix", "uncertainty"):
         browser.js("gradcon.set({ map: arguments[0] })", name)
         browser.settle()
         assert "has no" in browser.text("#r0 figcaption")
@@ -183,7 +183,7 @@ def test_numbers_that_make_no_sense_break_nothing(browser: Browser, folders: lis
         folder = Path(shutil.copytree(folders[0], tmp_path / str(k)))
         edit(folder, **fields)
         browser.open(write_report([folder, folders[1]], tmp_path / "page.html").path)
-        for name in ("views", "error", "badpix", "confidence"):
+        for name in ("views", "error", "badpix", "uncertainty"):
             browser.js("gradcon.set({ map: arguments[0], solve: 1, yaw: 1 })", name)
             browser.settle()
         assert browser.complaints() == [], fields

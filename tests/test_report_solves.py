@@ -123,11 +123,11 @@ def test_digits_are_those_of_the_codes(browser: Browser, sampled: Path, tmp_path
         show(browser, solve=4, **at(30, 30))
         assert len(readout(browser)["disparity"].partition(".")[2]) == digits
     edit(sampled, calibration__product=2.0, calibration__offset=3.0, calibration__unit="m")  # depths of about 0.7 m
-    write_pfm(sampled / "confidence.pfm", np.full((SIZE, SIZE), 1.23456e-5))
+    write_pfm(sampled / "uncertainty.pfm", np.full((SIZE, SIZE), 1.23456e-5))
     browser.open(write_report([sampled], tmp_path / "page.html").path)
     show(browser, **at(30, 30))
     rows = readout(browser)
-    assert rows["confidence"] == "± 0.00001235"
+    assert rows["uncertainty"] == "± 0.00001235"
     assert len(rows["depth"].removesuffix(" m").partition(".")[2]) >= 5  # as the disparity has: depths differ as little
 
 
@@ -148,7 +148,7 @@ def test_final_maps_stand_in_aloud(browser: Browser, two: Path) -> None:
         assert "final: earlier maps were not recorded" in browser.text("#r1 figcaption")
         assert "before solve 3" in browser.text(CAPTION)
     assert readout(browser, "r1")["as it was"] == "final: earlier maps were not recorded"
-    show(browser, map="confidence")
+    show(browser, map="uncertainty")
     assert browser.text(CAPTION).endswith(", final")
     show(browser, solve=5)  # its last
     assert "as it was" not in readout(browser, "r1")

@@ -75,7 +75,7 @@ def test_every_experiment_has_its_table(quick: Path) -> None:
             assert len(row["alphas"]) == 2
     assert set(found["tables"]["multi-scale"]["gcm"]["scenes"]) == {"backgammon", "pens"}
     assert found["tables"]["multi-scale"]["gcm"]["paper"] == pytest.approx(0.2245, abs=1e-4)
-    for name in ("panels", "robustness", "scale-ratio", "geometry", "confidence"):
+    for name in ("panels", "robustness", "scale-ratio", "geometry", "uncertainty"):
         assert found["tables"][name]
 
 
@@ -105,8 +105,8 @@ def test_peers_stand_beside_ours(quick: Path) -> None:
     assert all(row["seconds"] > 0 and 0 <= row["badpix_007"] <= 100 for row in table.values())
 
 
-def test_confidence_is_compared_on_every_scene_of_both_sets(quick: Path) -> None:
-    table = results(quick)["tables"]["confidence"]
+def test_uncertainty_is_compared_on_every_scene_of_both_sets(quick: Path) -> None:
+    table = results(quick)["tables"]["uncertainty"]
     scenes = {"hci-backgammon", "hci-pens", "middlebury-Aloe", "middlebury-Baby1"}
     assert set(table) == scenes | {"hci-mean", "middlebury-mean"}
     mean = np.mean([table[f"hci-{name}"]["reduction_20"] for name in ("backgammon", "pens")])
@@ -115,7 +115,7 @@ def test_confidence_is_compared_on_every_scene_of_both_sets(quick: Path) -> None
 
 def test_files(quick: Path) -> None:
     names = {path.name for path in quick.iterdir()}
-    pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio", "confidence"]
+    pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio", "uncertainty"]
     pictures += ["panels-backgammon", "panels-pens", "progress-pens"]
     assert {f"{name}.{end}" for name in pictures for end in ("png", "svg")} <= names
     assert {f"{name}.csv" for name in EXPERIMENTS if name != "peers"} <= names

@@ -64,7 +64,7 @@ def test_recording_changes_nothing(scene, engine, method):
     options = Options(method, solves=4)
     plain, recorded = (estimate(scene, options, engine=engine, keep_weights=keep) for keep in (False, True))
     np.testing.assert_array_equal(plain.disparity, recorded.disparity)
-    np.testing.assert_array_equal(plain.confidence, recorded.confidence)
+    np.testing.assert_array_equal(plain.uncertainty, recorded.uncertainty)
     assert plain.weights is None
 
 

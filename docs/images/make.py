@@ -25,7 +25,7 @@ def main() -> None:
     panels = (
         ("reference view, 1 of 17", scene.colour, {}),
         ("estimated disparity (px)", result.disparity, {"cmap": "viridis"}),
-        ("confidence: predicted error (px)", result.confidence, {"cmap": "magma", "norm": ERRORS}),
+        ("uncertainty: predicted error (px)", result.uncertainty, {"cmap": "magma", "norm": ERRORS}),
         ("true error (px)", np.maximum(error, 1e-9), {"cmap": "magma", "norm": ERRORS}),
     )
     figure = Figure(figsize=(14, 4.0), layout="constrained")

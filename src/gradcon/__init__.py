@@ -1,4 +1,4 @@
-"""Disparity and confidence from many views of a scene, by the Gradient Consistency Model.
+"""Disparity and uncertainty from many views of a scene, by the Gradient Consistency Model.
 
 >>> import gradcon
 >>> scene = gradcon.open_scene("my-light-field")                    # doctest: +SKIP
@@ -11,11 +11,12 @@ from gradcon.io import open_frames, open_scene
 from gradcon.methods.estimation import Options, estimate, estimate_many
 from gradcon.result import Result, Solve
 from gradcon.result.metrics import evaluate
-from gradcon.result.uncertainty import evaluate_confidence
+from gradcon.result.uncertainty import evaluate_uncertainty
 from gradcon.scene import Scene
 from gradcon.scene.calibration import Calibration
 
 __version__ = "0.1.0"
+evaluate_confidence = evaluate_uncertainty  # its name in version 0.1
 __all__ = [
     "Calibration",
     "DeviceError",
@@ -28,6 +29,7 @@ __all__ = [
     "estimate_many",
     "evaluate",
     "evaluate_confidence",
+    "evaluate_uncertainty",
     "open_frames",
     "open_scene",
 ]

@@ -95,7 +95,7 @@ def peak_arithmetic(device: Any) -> float:
 
 def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
     """Milliseconds of whole runs, medians: the loop alone with all data on the device; from the host's arrays to the
-    host's disparity; and `estimate`, with confidence and the check of directions."""
+    host's disparity; and `estimate`, with uncertainty and the check of directions."""
     options = Options(scales=scales, solves=solves)
     on_device = scene.to_device()
     machine = engines.create("cuda", on_device, options)
@@ -144,6 +144,6 @@ def describe(figures: Figures) -> list[str]:
     times = run["milliseconds"]
     lines.append(
         f"a run      {run['solves']} solves: {times['on_device']:.1f} ms on the device, {times['host_to_host']:.1f} ms "
-        f"from host to host, {times['estimate']:.1f} ms with confidence and checks"
+        f"from host to host, {times['estimate']:.1f} ms with uncertainty and checks"
     )
     return lines

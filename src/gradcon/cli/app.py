@@ -24,7 +24,7 @@ SceneArgument = Annotated[Path, typer.Argument(help="Folder or file of the views
 def _gradcon(
     context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
-    """Disparity and confidence from many views of a scene, by the Gradient Consistency Model."""
+    """Disparity and uncertainty from many views of a scene, by the Gradient Consistency Model."""
     if version:
         print(f"gradcon {__version__}")
     elif context.invoked_subcommand is None:

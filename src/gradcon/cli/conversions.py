@@ -20,7 +20,7 @@ def _convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A map, or a folder that `gradcon estimate` wrote.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A .pfm, .tif, .tiff, .png, .npz or .exr file.")],
     force: Annotated[bool, typer.Option("--force", help="Convert even if something is lost, and say what.")] = False,
-    quantity: Annotated[str | None, typer.Option(help="Which map: disparity, confidence or depth.")] = None,
+    quantity: Annotated[str | None, typer.Option(help="Which map: disparity, uncertainty or depth.")] = None,
 ) -> None:
     """Convert a map to another format.
 

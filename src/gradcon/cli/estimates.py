@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_confidence, open_frames
+from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
 from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
-from gradcon.cli.messages import confidence_table, describe, metrics_table, warn
+from gradcon.cli.messages import describe, metrics_table, uncertainty_table, warn
 from gradcon.cli.openings import Told, Views, opens_scene
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.errors import InputError
-from gradcon.io.outputs import CONFIDENCE_PICTURE, SUMMARY
+from gradcon.io.outputs import SUMMARY, UNCERTAINTY_PICTURE
 from gradcon.methods.options import Options
 from gradcon.result.depth import calibration_of
 from gradcon.result.points import KEEP, check_keep
@@ -103,11 +103,11 @@ def _estimate(
 def _evaluate(
     disparity: Annotated[Path, typer.Argument(help="A map of disparity, or a folder that `gradcon estimate` wrote.")],
     scene: SceneArgument,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Whether the confidence means what it says.")
+    uncertainty: Annotated[
+        bool, typer.Option("--uncertainty", help="Whether the uncertainty means what it says.")
     ] = False,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plots of the confidence [DISPARITY/confidence.png].")
+        Path | None, typer.Option(metavar="FILE", help="Plots of the uncertainty [DISPARITY/uncertainty.png].")
     ] = None,
     json: Json = False,
     *,
@@ -115,16 +115,16 @@ def _evaluate(
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
-    With --confidence, also its predicted standard deviation with the true error: how RMSE falls as the least confident
+    With --uncertainty, also its predicted standard deviation with the true error: how RMSE falls as the least confident
     pixels are dropped, and how large the errors are where they are predicted to be so large.
     """
     from gradcon.files import write_file
     from gradcon.io.maps import read_map
-    from gradcon.pictures.uncertainty import confidence_picture
+    from gradcon.pictures.uncertainty import uncertainty_picture
 
-    if picture is not None and not confidence:
-        raise InputError("picture: is of the confidence; add --confidence.")
-    if picture is not None and picture.name != CONFIDENCE_PICTURE:
+    if picture is not None and not uncertainty:
+        raise InputError("picture: is of the uncertainty; add --uncertainty.")
+    if picture is not None and picture.name != UNCERTAINTY_PICTURE:
         refuse_result_file(picture)
     estimated = read_disparity(disparity)
     frames = open_frames(scene, views=2, **told)  # the truth needs no more views
@@ -138,16 +138,16 @@ def _evaluate(
     refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
     found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
-    if confidence:
+    if uncertainty:
         if not (disparity.is_dir() or disparity.suffix.lower() == ".npz"):
-            raise InputError(f"{disparity}: is one map; --confidence takes a result, which holds the confidence too.")
-        deviation = read_map(disparity, "confidence")
+            raise InputError(f"{disparity}: is one map; --uncertainty takes a result, which holds the uncertainty too.")
+        deviation = read_map(disparity, "uncertainty")
         refuse_another_view(deviation, disparity, frames.listing)
         refuse_another_size(deviation, disparity, opened.shape, f"the ground truth of {scene}")
-        found["confidence"] = evaluate_confidence(estimated.values, deviation.values, truth)
-        target = picture or (disparity if disparity.is_dir() else disparity.parent) / CONFIDENCE_PICTURE
-        write_file(target, confidence_picture(found["confidence"], opened.name))
-        text += f"\n\n{confidence_table(found['confidence'])}\n{'plots':30} {target}"
+        found["uncertainty"] = evaluate_uncertainty(estimated.values, deviation.values, truth)
+        target = picture or (disparity if disparity.is_dir() else disparity.parent) / UNCERTAINTY_PICTURE
+        write_file(target, uncertainty_picture(found["uncertainty"], opened.name))
+        text += f"\n\n{uncertainty_table(found['uncertainty'])}\n{'plots':30} {target}"
     print(as_json(found) if json else text)
 
 

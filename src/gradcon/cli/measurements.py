@@ -67,7 +67,7 @@ def _reproduce(
     """Repeat the paper's evaluation on the scenes at hand.
 
     Experiments: single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio, geometry,
-    confidence, peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything
+    uncertainty, peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything
     was left out.
     """
     from gradcon.experiments.report import overview

@@ -35,7 +35,7 @@ def describe(result: Result, out: Path) -> str:
         ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),
         ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
-        ("confidence", f"{np.median(result.confidence):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
+        ("uncertainty", f"{np.median(result.uncertainty):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
         ("engine", f"{result.engine}{note}, {len(result.history)} solves in {result.seconds['total']:.2f} s"),
         ("stopped", result.stopped),
         ("written", f"{out}: {', '.join(name for name in RESULT_FILES if (out / name).is_file())}"),
@@ -69,8 +69,8 @@ def metrics_table(metrics: dict[str, float]) -> str:
     return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)
 
 
-def confidence_table(found: dict[str, Any]) -> str:
-    """What `evaluate_confidence` found, for people."""
+def uncertainty_table(found: dict[str, Any]) -> str:
+    """What `evaluate_uncertainty` found, for people."""
     ratio = f"; the ratio is {found['ratio']:.2f}" if found["ratio"] is not None else ""
     rows = [
         ("a fifth dropped lowers RMSE by", found["reduction_20"], f"% (at best {found['reduction_20_oracle']:.1f} %)"),

@@ -21,7 +21,7 @@ SIGMA_C = 2.0 / 3.0  # of the local variance of w
 IRLS_FLOOR = np.float32(1e-7)  # keeps both L1 norms differentiable at 0
 TRUNCATE = 4.0  # Gaussians are cut at so many sigma
 MEDIAN_SIZE = 5
-CONFIDENCE_SIGMA = 2.5  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
+UNCERTAINTY_SIGMA = 2.5  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
 SECTORS = 8
 
 # In float32 so that compiled float32 code stays in float32; float64 code loses nothing, they are exact.

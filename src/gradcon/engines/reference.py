@@ -167,7 +167,7 @@ class ReferenceEngine(OnHost):
         N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
         data = model.data_deviation(total, model.prior_deviation(w.min(), w.max()))
-        return model.deviation(blur(data, model.CONFIDENCE_SIGMA), smooth(local_variance(w), 0))
+        return model.deviation(blur(data, model.UNCERTAINTY_SIGMA), smooth(local_variance(w), 0))
 
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])

@@ -18,7 +18,7 @@ EXPERIMENTS = (
     "robustness",
     "scale-ratio",
     "geometry",
-    "confidence",
+    "uncertainty",
     "peers",
 )
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 SUMMARY, FORMAT = "result.json", "gradcon-result-1"
 VIDEO_LIST = "video.json"  # of a folder that holds a folder of results for each frame
-CONFIDENCE_PICTURE = "confidence.png"  # of `gradcon evaluate --confidence`
+UNCERTAINTY_PICTURE = "uncertainty.png"  # of `gradcon evaluate --uncertainty`
 RESULT_FILES = (  # all that a result may leave in its folder
     "disparity.pfm",
     "disparity.png",
-    "confidence.pfm",
+    "uncertainty.pfm",
     "depth.pfm",
     "depth.png",
     "points.ply",
     "truth.pfm",
     "views.jpg",
     "weights.npz",
-    CONFIDENCE_PICTURE,
+    UNCERTAINTY_PICTURE,
     SUMMARY,
 )
 

@@ -10,14 +10,14 @@ _TYPES = {"<f4": "float", "|u1": "uchar"}  # as PLY calls them
 
 
 def encode(cloud: PointCloud) -> bytes:
-    """A binary PLY: x, y, z, normals where there are some, red, green, blue, and confidence."""
+    """A binary PLY: x, y, z, normals where there are some, red, green, blue, and uncertainty."""
     columns = {name: cloud.positions[:, k] for k, name in enumerate(("x", "y", "z"))}
     if cloud.normals is not None:
         columns |= {name: cloud.normals[:, k] for k, name in enumerate(("nx", "ny", "nz"))}
     colours = {name: cloud.colours[:, k] for k, name in enumerate(("red", "green", "blue"))}
-    dtype = [(name, "<f4") for name in columns] + [(name, "|u1") for name in colours] + [("confidence", "<f4")]
+    dtype = [(name, "<f4") for name in columns] + [(name, "|u1") for name in colours] + [("uncertainty", "<f4")]
     records = np.empty(len(cloud), dtype)
-    for name, values in {**columns, **colours, "confidence": cloud.deviation}.items():
+    for name, values in {**columns, **colours, "uncertainty": cloud.deviation}.items():
         records[name] = values
     lines = [
         "ply",
@@ -26,7 +26,7 @@ def encode(cloud: PointCloud) -> bytes:
         f"comment reference {_one_line(cloud.reference)}",
         f"comment unit {cloud.unit or 'unknown'}",
         "comment axes x right, y down, z ahead; the reference camera is at the origin",
-        "comment confidence is the predicted standard deviation of z in the same unit: small is good",
+        "comment uncertainty is the predicted standard deviation of z in the same unit: small is good",
         f"element vertex {len(cloud)}",
         *(f"property {_TYPES[kind]} {name}" for name, kind in dtype),
         "end_header",

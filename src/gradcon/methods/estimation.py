@@ -158,7 +158,7 @@ class _Done(NamedTuple):
     options: Options
     initial: float | str
     start: float
-    maps: tuple[Any, ...]  # disparity and confidence, where the engine has them
+    maps: tuple[Any, ...]  # disparity and uncertainty, where the engine has them
     warnings: list[str]
 
 
@@ -238,8 +238,8 @@ def _refuse_no_scene(scene: Any) -> None:
 
 @in_words
 def _maps(run: Run) -> tuple[Any, ...]:
-    """Disparity and confidence where the engine has them, finished."""
-    maps: tuple[Any, ...] = run.clock("confidence", run.maps, True)
+    """Disparity and uncertainty where the engine has them, finished."""
+    maps: tuple[Any, ...] = run.clock("uncertainty", run.maps, True)
     run.machine.wait()
     return maps
 
@@ -257,14 +257,14 @@ def _check_directions(run: Run, scene: Scene) -> list[str]:
 def _result(done: _Done, on_device: bool) -> Result:
     run, scene = done.run, done.scene
     run.clock.settle()
-    (disparity, confidence), truth = done.maps, engines.known_truth(scene)
+    (disparity, uncertainty), truth = done.maps, engines.known_truth(scene)
     with run.machine.aside():
         metrics = evaluate(to_host(disparity), truth) if truth is not None else None
         if not on_device:
-            disparity, confidence = to_host(disparity), to_host(confidence)
+            disparity, uncertainty = to_host(disparity), to_host(uncertainty)
     return Result(
         disparity=disparity,
-        confidence=confidence,
+        uncertainty=uncertainty,
         history=run.history,
         stopped=run.stopped,
         parameters={**asdict(done.options), "scales": 1 + max(run.stages[0].scales), "initial": done.initial},

@@ -55,10 +55,10 @@ class Run:
         """Pixels per unit baseline."""
         return to_host(self.maps()[0])
 
-    def maps(self, confidence: bool = False) -> tuple[Any, ...]:
+    def maps(self, uncertainty: bool = False) -> tuple[Any, ...]:
         """The disparity, and where asked its predicted standard deviation, in the memory that the engine works in."""
         maps = [self.w]
-        if confidence:
+        if uncertainty:
             maps.append(self.machine.deviation(self.w, self.stages[self.history[-1].stage]))
         scaled = (self.machine.visible(plane) / np.float32(self.unit) for plane in maps)
         return tuple(plane.astype(np.float32, copy=False) for plane in scaled)
@@ -97,7 +97,7 @@ def minimise(
     callback: Callback | None = None,
     keep_weights: bool = False,
 ) -> Run:
-    """The loop alone, without what `estimate` finds out afterwards: confidence, warnings, metrics."""
+    """The loop alone, without what `estimate` finds out afterwards: uncertainty, warnings, metrics."""
     stages = schedules.build(options.method, scene.baselines, options.alpha, options.scales, options.without)
     w, reweight = _start(scene, initial)
     machine = engines.create(engine, scene, options) if isinstance(engine, str) else engine

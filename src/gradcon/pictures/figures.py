@@ -77,8 +77,8 @@ def scale_ratio(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def confidence(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    """Sparsification and calibration, by group of scenes: what `gradcon.evaluate_confidence` found for each."""
+def uncertainty(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    """Sparsification and calibration, by group of scenes: what `gradcon.evaluate_uncertainty` found for each."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
@@ -86,7 +86,7 @@ def confidence(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     left, right = figure.subplots(1, 2)
     for k, (label, found) in enumerate(groups.items()):
         colour = f"C{k}"
-        for key, style, what in (("rmse", "o-", "by confidence"), ("rmse_oracle", "--", "by the true error")):
+        for key, style, what in (("rmse", "o-", "by uncertainty"), ("rmse_oracle", "--", "by the true error")):
             share = np.mean([np.divide(one[key], one[key][0] or 1) for one in found], axis=0)
             left.plot(found[0]["dropped"], 100 * share, style, color=colour, label=f"{label}, {what}")
         for one in found:

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 
-def confidence_picture(found: dict[str, Any], title: str) -> bytes:
+def uncertainty_picture(found: dict[str, Any], title: str) -> bytes:
     """A PNG of both plots: sparsification on the left, calibration on the right."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -15,7 +15,7 @@ def confidence_picture(found: dict[str, Any], title: str) -> bytes:
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     canvas = FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    left.plot(found["dropped"], found["rmse"], marker="o", label="by confidence")
+    left.plot(found["dropped"], found["rmse"], marker="o", label="by uncertainty")
     left.plot(found["dropped"], found["rmse_oracle"], linestyle="--", color="0.4", label="by the true error (the best)")
     left.set(xlabel="pixels dropped (%)", ylabel="RMSE of the rest (pixels)", ylim=(0, None))
     left.set_title(f"Sparsification: a fifth dropped lowers RMSE by {found['reduction_20']:.0f} %")

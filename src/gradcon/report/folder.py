@@ -43,7 +43,7 @@ class ResultPage:
     height: int
     step: int
     disparity: Map
-    confidence: Map | None
+    uncertainty: Map | None
     truth: Map | None
     keep: NDArray[np.bool_]
     calibration: Calibration | None
@@ -76,8 +76,8 @@ def read_folder(folder: Path) -> ResultPage:
     source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
     disparity = _map(folder, "disparity", source)
     notes: list[str] = []
-    there = maps.entry(summary, "confidence") and (folder / maps.FILES["confidence"]).exists()
-    confidence = _part(notes, lambda: _map(folder, "confidence", source)) if there else None
+    there = maps.entry(summary, "uncertainty") and (folder / maps.FILES["uncertainty"]).exists()
+    uncertainty = _part(notes, lambda: _map(folder, "uncertainty", source)) if there else None
     calibration = _calibration(fields)
     cloud = calibration or _made_up(disparity)
     height, width = disparity.shape
@@ -94,9 +94,9 @@ def read_folder(folder: Path) -> ResultPage:
         height=height,
         step=step,
         disparity=disparity[::step, ::step],
-        confidence=confidence[::step, ::step] if confidence is not None else None,
+        uncertainty=uncertainty[::step, ::step] if uncertainty is not None else None,
         truth=truth[::step, ::step] if truth is not None else None,
-        keep=_kept(disparity, confidence, cloud)[::step, ::step],
+        keep=_kept(disparity, uncertainty, cloud)[::step, ::step],
         calibration=calibration,
         cloud=cloud,
         targets=targets,
@@ -189,9 +189,9 @@ def _made_up(disparity: Map) -> Calibration:
     return Calibration(product=span, K=K, offset=span - float(low))
 
 
-def _kept(disparity: Map, confidence: Map | None, camera: Calibration) -> NDArray[np.bool_]:
+def _kept(disparity: Map, uncertainty: Map | None, camera: Calibration) -> NDArray[np.bool_]:
     """The pixels of the cloud: as `PointCloud.of` chooses them."""
-    sure = surest(confidence, KEEP) if confidence is not None else True
+    sure = surest(uncertainty, KEEP) if uncertainty is not None else True
     return np.asarray(solid(relative_inverse_depth(disparity, camera), camera.K) & sure)
 
 

@@ -224,7 +224,7 @@ const GOOD = 0xff8a5a2a, BAD = 0xff4fc8ff; // as 0xaabbggrr: a deep blue, a ligh
 
 function valuesOf(result, map) { // of a map, or null where the result has none
   if (map === "views") return null;
-  if (map === "confidence") return result.confidence ?? null;
+  if (map === "uncertainty") return result.uncertainty ?? null;
   const { disparity, truth } = shownOf(result);
   if (map === "disparity") return disparity;
   return truth ? disparity.map((value, i) => value - truth[i]) : null;
@@ -232,7 +232,7 @@ function valuesOf(result, map) { // of a map, or null where the result has none
 
 function paint(result) {
   const canvas = $("canvas.map", result.figure), { columns, rows, views } = result;
-  const context = canvas.getContext("2d"), { final, every, recorded, truth, ...shown } = shownOf(result), sure = state.map === "confidence";
+  const context = canvas.getContext("2d"), { final, every, recorded, truth, ...shown } = shownOf(result), sure = state.map === "uncertainty";
   const when = sure && shown.when ? "final" : shown.when, apart = sure ? result.step : every;
   const sampled = apart > 1 ? `${final || sure ? "" : "recorded at "}one pixel of every ${apart} x ${apart}` : "";
   const say = (...what) => {
@@ -250,7 +250,7 @@ function paint(result) {
   }
   const values = valuesOf(result, state.map);
   [canvas.width, canvas.height] = [columns, rows];
-  if (!values) return say(`has no ${{ views: "views.jpg", confidence: "confidence" }[state.map] ?? "ground truth"}`);
+  if (!values) return say(`has no ${{ views: "views.jpg", uncertainty: "uncertainty" }[state.map] ?? "ground truth"}`);
   const image = context.createImageData(columns, rows), pixels = new Uint32Array(image.data.buffer);
   const name = state.map === "badpix" ? "error" : state.map, table = TABLES[name];
   const [low, high] = data.scales[name], factor = 256 / (high - low), limit = state.threshold;
@@ -282,9 +282,9 @@ function readout(result) {
     const q = disparity + calibration.offset, depth = calibration.product / q, known = q > 0 && depth < 3e38; // as a float32
     rows.push(["depth", known ? `${number(depth, decimals(depth / q * shown.unit))} ${calibration.unit || "(no unit)"}` : "unknown"]);
   }
-  if (result.confidence) { // which there is of the final map alone
-    const value = result.confidence[index], deviation = value ? value.toPrecision(4) : "0";
-    rows.push(["confidence", `${value === value ? `± ${deviation}` : "unknown"}${shown.when ? " at the end" : ""}`]);
+  if (result.uncertainty) { // which there is of the final map alone
+    const value = result.uncertainty[index], deviation = value ? value.toPrecision(4) : "0";
+    rows.push(["uncertainty", `${value === value ? `± ${deviation}` : "unknown"}${shown.when ? " at the end" : ""}`]);
   }
   if (shown.truth) {
     rows.push(["truth", number(shown.truth[index], decimals(unitOf(maps.truth)))]);
@@ -335,8 +335,8 @@ function drawLegend() {
     const context = bar.getContext("2d"), image = context.createImageData(256, 1);
     new Uint32Array(image.data.buffer).set(TABLES[name]);
     context.putImageData(image, 0, 0);
-    const ends = { disparity: ["", " nearer"], error: [" too far", " too near"], confidence: [" sure", " unsure"] }[name];
-    make("span", {}, legend, (name === "confidence" ? "" : "≤ ") + short(low) + ends[0]);
+    const ends = { disparity: ["", " nearer"], error: [" too far", " too near"], uncertainty: [" sure", " unsure"] }[name];
+    make("span", {}, legend, (name === "uncertainty" ? "" : "≤ ") + short(low) + ends[0]);
     legend.append(bar);
     make("span", {}, legend, `≥ ${short(high)}${ends[1]}`);
     make("span", { class: "unit" }, legend, data.unit);
@@ -652,7 +652,7 @@ function setUpCloud(result) {
   const scale = calibration ? (cloud.unit ? `in ${cloud.unit}` : "up to scale") : "not to scale: the cameras are not calibrated";
   const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
   const tint = result.views ? "" : "; coloured by disparity";
-  const which = result.confidence ? "the surest pixels of the final disparity" : "of the final disparity";
+  const which = result.uncertainty ? "the surest pixels of the final disparity" : "of the final disparity";
   const text = `${number} points, ${scale}; ${which}, gaps between surfaces left out${tint}`;
   about.textContent = text;
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${text}`);

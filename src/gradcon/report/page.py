@@ -21,7 +21,7 @@ from gradcon.scene.units import DISPARITY_UNIT
 
 HERE = Path(__file__).parent
 MAX_POINTS = 100_000
-MAPS = ("views", "disparity", "error", "badpix", "confidence")
+MAPS = ("views", "disparity", "error", "badpix", "uncertainty")
 
 
 def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
@@ -39,7 +39,7 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         "border": BORDER,
         "points": MAX_POINTS,
         "unit": DISPARITY_UNIT,
-        "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "confidence": _colours("cividis")},
+        "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "uncertainty": _colours("cividis")},
     }
     script, style = (HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -69,16 +69,16 @@ def available(results: Sequence[ResultPage]) -> list[str]:
     for result in results:
         there |= {"views"} if result.views else set()
         there |= {"error", "badpix"} if result.truth is not None else set()
-        there |= {"confidence"} if result.confidence is not None else set()
+        there |= {"uncertainty"} if result.uncertainty is not None else set()
     return [name for name in MAPS if name in there]
 
 
 def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, Any]:
     maps = {}
-    for name in ("disparity", "confidence", "truth"):
+    for name in ("disparity", "uncertainty", "truth"):
         values = getattr(result, name)
         if values is not None:
-            maps[name], arrays[f"{key}-{name}"] = pack_map(values, decades=name == "confidence")
+            maps[name], arrays[f"{key}-{name}"] = pack_map(values, decades=name == "uncertainty")
     arrays[f"{key}-keep"] = pack_mask(result.keep)
     described: dict[str, Any] = {
         "key": key,
@@ -141,9 +141,9 @@ def _camera(result: ResultPage) -> dict[str, Any]:
 def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
     """Colour scales that all results share, from percentiles over all of them."""
     disparities = [_finite(m) for result in results for m in (result.disparity, result.truth) if m is not None]
-    deviations = [_finite(result.confidence) for result in results if result.confidence is not None]
+    deviations = [_finite(result.uncertainty) for result in results if result.uncertainty is not None]
     errors = [_finite(result.disparity - result.truth) for result in results if result.truth is not None]
-    scales = {"disparity": _span(disparities, (0.5, 99.5)), "confidence": [0.0, _span(deviations, (0, 95))[1]]}
+    scales = {"disparity": _span(disparities, (0.5, 99.5)), "uncertainty": [0.0, _span(deviations, (0, 95))[1]]}
     largest = _span([np.abs(error) for error in errors], (0, 97))[1]
     return scales | {"error": [-largest, largest]}
 

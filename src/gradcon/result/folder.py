@@ -50,7 +50,7 @@ def result_files(
     cloud = result.points(keep, normals) if points else None
     disparity, scene = to_host(result.disparity), result.scene
     yield "disparity.pfm", pfm.encode(disparity)
-    yield "confidence.pfm", pfm.encode(to_host(result.confidence))
+    yield "uncertainty.pfm", pfm.encode(to_host(result.uncertainty))
     yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
     if scene.calibration is not None:
         depth = result.depth()

@@ -81,17 +81,17 @@ class PointCloud:
         """The points of a result; see `Result.points`."""
         check_keep(keep)
         calibration, scene = calibration_of(result.scene), result.scene
-        disparity, confidence = to_host(result.disparity), to_host(result.confidence)
+        disparity, uncertainty = to_host(result.disparity), to_host(result.uncertainty)
         depth = calibration.depth(disparity)
         q = relative_inverse_depth(disparity, calibration)
-        chosen = solid(q, calibration.K) & surest(confidence, keep)
+        chosen = solid(q, calibration.K) & surest(uncertainty, keep)
         if normals:
             directions = surface_normals(q, calibration.K)
             chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has none
         return PointCloud(
             positions=calibration.points(depth)[chosen],
             colours=to_rgb(scene.colour)[chosen],
-            deviation=calibration.depth_deviation(disparity, confidence)[chosen],
+            deviation=calibration.depth_deviation(disparity, uncertainty)[chosen],
             normals=directions[chosen] if normals else None,
             unit=calibration.unit,
             name=scene.name,
@@ -118,9 +118,9 @@ def solid(q: Array, K: Array) -> NDArray[np.bool_]:
     return np.isfinite(q) & ~gaps(q, K)
 
 
-def surest(confidence: Array, keep: float) -> NDArray[np.bool_]:
+def surest(uncertainty: Array, keep: float) -> NDArray[np.bool_]:
     """The share of the pixels whose predicted deviation is smallest; more where several are equal at its end."""
-    values = np.where(np.isnan(confidence), np.inf, confidence)
+    values = np.where(np.isnan(uncertainty), np.inf, uncertainty)
     last = math.ceil(keep * values.size) - 1
     return np.asarray(values <= np.partition(values, last, axis=None)[last])
 

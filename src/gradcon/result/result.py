@@ -62,13 +62,13 @@ class Solve:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """A disparity map for the reference view, with its confidence and its story.
+    """A disparity map for the reference view, with its uncertainty and its story.
 
     Attributes
     ----------
     disparity : (height, width) float32
         Pixels per unit baseline; positive is nearer.
-    confidence : (height, width) float32
+    uncertainty : (height, width) float32
         Predicted standard deviation of `disparity`, in the same unit: small is good.  Both maps are CuPy arrays
         where `estimate` was asked to leave them on the GPU.
     history : list of Solve
@@ -96,7 +96,7 @@ class Result:
     """
 
     disparity: NDArray[np.float32]
-    confidence: NDArray[np.float32]
+    uncertainty: NDArray[np.float32]
     history: list[Solve]
     stopped: str
     parameters: dict[str, Any]
@@ -116,6 +116,11 @@ class Result:
             f"<Result of {self.source['name']!r}: {width} x {height}, {len(self.history)} solves, {self.engine}{rmse}>"
         )
 
+    @property
+    def confidence(self) -> NDArray[np.float32]:
+        """The name of `uncertainty` in version 0.1."""
+        return self.uncertainty
+
     def depth(self) -> NDArray[np.float32]:
         """Depth along the reference's axis, (height, width), in the unit of `scene.calibration`.
 
@@ -130,7 +135,7 @@ class Result:
 
     def depth_deviation(self) -> NDArray[np.float32]:
         """Predicted standard deviation of `depth()`, (height, width), in the same unit."""
-        return calibration_of(self.scene).depth_deviation(to_host(self.disparity), to_host(self.confidence))
+        return calibration_of(self.scene).depth_deviation(to_host(self.disparity), to_host(self.uncertainty))
 
     def points(self, keep: float = KEEP, normals: bool = False) -> PointCloud:
         """The surest pixels as points before the reference camera.
@@ -138,7 +143,7 @@ class Result:
         Parameters
         ----------
         keep : float
-            Share of the pixels, those of the smallest `confidence`: more than 0, and at most 1.  Pixels without a
+            Share of the pixels, those of the smallest `uncertainty`: more than 0, and at most 1.  Pixels without a
             depth are left out of these, and so are pixels that lie in the gap between two surfaces (see
             `gradcon.result.points.gaps`).
         normals : bool
@@ -149,7 +154,7 @@ class Result:
     def save(self, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP) -> Path:
         """Write the result into `folder`, all files or none; return it.
 
-        These are disparity.pfm, disparity.png, confidence.pfm, views.jpg (small copies of the views) and result.json;
+        These are disparity.pfm, disparity.png, uncertainty.pfm, views.jpg (small copies of the views) and result.json;
         where the scene is calibrated, depth.pfm, and depth.png where the unit is known too; truth.pfm where there is
         ground truth; weights.npz where the weights were recorded; and points.ply where `points` asks for it, with
         `keep` and `normals` as in `points()`.  What an earlier result left there is removed.
@@ -173,7 +178,7 @@ class Result:
                 "min": float(self.disparity.min()),
                 "max": float(self.disparity.max()),
             },
-            "confidence": {"meaning": "predicted standard deviation of the disparity", "unit": DISPARITY_UNIT},
+            "uncertainty": {"meaning": "predicted standard deviation of the disparity", "unit": DISPARITY_UNIT},
             "calibration": calibration.summary() if calibration is not None else None,
             "depth": depth_summary(self.depth(), calibration.unit) if calibration is not None else None,
             "parameters": self.parameters,

@@ -1,4 +1,4 @@
-"""Does the confidence mean what it says?  The predicted standard deviation against the true error.
+"""Does the uncertainty mean what it says?  The predicted standard deviation against the true error.
 
 *Sparsification*: drop the least confident pixels, share by share, and see how the RMSE of the rest falls; no order of
 dropping does better than the oracle's, which drops by the true error.  *Calibration*: pixels of like prediction, group
@@ -21,13 +21,13 @@ GROUPS = 20  # of like prediction, each of as many pixels
 DROP_OF_INTEREST = 20  # percent: what is said in one number
 
 
-def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_truth: ArrayLike) -> dict[str, Any]:
+def evaluate_uncertainty(disparity: ArrayLike, uncertainty: ArrayLike, ground_truth: ArrayLike) -> dict[str, Any]:
     """Compare a predicted standard deviation with the true error, over all pixels whose truth is known.
 
     Parameters
     ----------
-    disparity, confidence, ground_truth : (height, width) arrays
-        Pixels per unit baseline; `confidence` is the predicted standard deviation of `disparity`.
+    disparity, uncertainty, ground_truth : (height, width) arrays
+        Pixels per unit baseline; `uncertainty` is the predicted standard deviation of `disparity`.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def evaluate_confidence(disparity: ArrayLike, confidence: ArrayLike, ground_trut
         prediction, median error and RMS error.
     """
     error, known = compared(disparity, ground_truth)
-    predicted = to_host(confidence).astype(np.float64)
+    predicted = to_host(uncertainty).astype(np.float64)
     if predicted.shape != error.shape:
-        raise InputError(f"the confidence is {predicted.shape} but the disparity is {error.shape}; use one result's.")
+        raise InputError(f"the uncertainty is {predicted.shape} but the disparity is {error.shape}; use one result's.")
     error, predicted = error[known], predicted[known]
     if not (np.isfinite(predicted).all() and (predicted >= 0).all()):
-        raise InputError("the confidence holds values that are no standard deviations (negative, NaN or infinite).")
+        raise InputError("the uncertainty holds values that are no standard deviations (negative, NaN or infinite).")
     order = np.argsort(predicted, kind="stable")
     rmse, oracle = _rmse_of_first(error[order]), _rmse_of_first(np.sort(error))
     drop = DROPPED.index(DROP_OF_INTEREST)

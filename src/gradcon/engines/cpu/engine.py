@@ -109,7 +109,7 @@ class CpuEngine(OnHost):
         data = model.data_deviation(precision, np.float32(model.prior_deviation(w.min(), w.max())))
         variance = self._buffer("variance", self.shape)  # of this w: the weights needed it
         parts = []
-        for image, s in ((data, model.CONFIDENCE_SIGMA), (variance, model.sigma(0))):
+        for image, s in ((data, model.UNCERTAINTY_SIGMA), (variance, model.sigma(0))):
             parts.append(np.empty_like(image))
             self._deal(filters.blur, image, one_sided(model.gaussian(s)), parts[-1])
         deviation: Field = model.deviation(*parts)

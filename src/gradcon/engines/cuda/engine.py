@@ -151,7 +151,7 @@ class CudaEngine:
         rough = [self._buffer(name, self.plane) for name in ("data_deviation", "variance")]
         patch = 4 * (BLOCK[0] + VARIANCE_MARGIN) * (BLOCK[1] + VARIANCE_MARGIN)
         self._pixels("uncertainties", [precision, prior, w, self.variance_taps, *rough], shared=patch)
-        smooth = [self._blurred(rough[0], model.CONFIDENCE_SIGMA), self._blurred(rough[1], model.sigma(0))]
+        smooth = [self._blurred(rough[0], model.UNCERTAINTY_SIGMA), self._blurred(rough[1], model.sigma(0))]
         self._pixels("deviations", [*smooth, smooth[0]])
         return smooth[0]
 

@@ -76,7 +76,7 @@ def read_map(path: str | Path, quantity: str | None = None) -> Map:
     ----------
     path : str or Path
         A .pfm, .tif, .tiff, .png, .npz or .exr file, or a folder that `gradcon estimate` wrote.
-    quantity : {"disparity", "confidence", "depth"}, optional
+    quantity : {"disparity", "uncertainty", "depth"}, optional
         Which map, where there are several.
 
     Raises

@@ -22,7 +22,7 @@ from gradcon.files import file_size
 from gradcon.io.claims import claims_too_much
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, described, plain_number, reading
 
-CHANNELS = {"disparity": "disparity.V", "confidence": "confidence.V", "depth": "Z", None: "V"}
+CHANNELS = {"disparity": "disparity.V", "uncertainty": "uncertainty.V", "depth": "Z", None: "V"}
 KEY = "gradcon."  # before each name of an attribute
 DEFLATED = ("NO_COMPRESSION", "RLE_COMPRESSION", "ZIPS_COMPRESSION", "ZIP_COMPRESSION")
 

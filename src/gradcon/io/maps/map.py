@@ -17,7 +17,7 @@ from gradcon.errors import InputError
 from gradcon.io.fields import finite_number
 
 FORMAT = "gradcon-map-1"  # in every description that is JSON
-QUANTITIES = ("disparity", "confidence", "depth")
+QUANTITIES = ("disparity", "uncertainty", "depth")
 DESCRIPTION = ("quantity", "unit", "sign", "reference", "scene")  # the texts of a Map
 STEPS = ("scale", "offset")
 MAX_PIXELS = 2**28
@@ -43,7 +43,7 @@ class Map:
     ----------
     values : (height, width) float32
         In `unit`; NaN is unknown.
-    quantity : {"disparity", "confidence", "depth"} or None
+    quantity : {"disparity", "uncertainty", "depth"} or None
     unit : str or None
         Such as "pixels per unit baseline" or "mm".
     sign : str or None

@@ -34,7 +34,7 @@ def encode_png_map(values: ArrayLike, scale: float, offset: float, description: 
     scale, offset : float
         In the values' unit; `scale` is positive.
     description : mapping of str
-        Any of quantity ("disparity", "depth", "confidence"), unit, sign, reference and scene; None is left out.
+        Any of quantity ("disparity", "depth", "uncertainty"), unit, sign, reference and scene; None is left out.
 
     Raises
     ------

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcon import InputError, Options, cli, estimate, evaluate_confidence, synth
+from gradcon import InputError, Options, cli, estimate, evaluate_uncertainty, synth
 from gradcon.io.images import read_image
-from gradcon.pictures.uncertainty import confidence_picture
+from gradcon.pictures.uncertainty import uncertainty_picture
 from gradcon.result.uncertainty import DROPPED
 
 
@@ -23,7 +23,7 @@ def errors_and_deviations(shape: tuple[int, int] = (60, 80)) -> tuple[np.ndarray
 
 def test_a_prediction_that_is_right_is_found_to_be_right() -> None:
     error, deviation = errors_and_deviations()
-    found = evaluate_confidence(error, deviation, np.zeros_like(error))
+    found = evaluate_uncertainty(error, deviation, np.zeros_like(error))
     assert found["pixels"] == error.size
     assert found["within"]["1"] == pytest.approx(68.3, abs=2)
     assert found["within"]["2"] == pytest.approx(95.4, abs=1)
@@ -37,16 +37,16 @@ def test_a_prediction_that_is_right_is_found_to_be_right() -> None:
 
 def test_the_oracle_is_reached_by_the_error_itself_and_chance_gains_nothing() -> None:
     error, deviation = errors_and_deviations()
-    perfect = evaluate_confidence(error, np.abs(error), np.zeros_like(error))
+    perfect = evaluate_uncertainty(error, np.abs(error), np.zeros_like(error))
     assert perfect["rmse"] == pytest.approx(perfect["rmse_oracle"])
     assert perfect["ratio"] == pytest.approx(1)
     shuffled = np.random.default_rng(1).permutation(deviation.ravel()).reshape(deviation.shape)
-    assert abs(evaluate_confidence(error, shuffled, np.zeros_like(error))["reduction_20"]) < 5
+    assert abs(evaluate_uncertainty(error, shuffled, np.zeros_like(error))["reduction_20"]) < 5
 
 
 def test_a_prediction_twice_as_large_has_twice_the_ratio_and_the_same_order() -> None:
     error, deviation = errors_and_deviations()
-    one, two = (evaluate_confidence(error, k * deviation, np.zeros_like(error)) for k in (1, 2))
+    one, two = (evaluate_uncertainty(error, k * deviation, np.zeros_like(error)) for k in (1, 2))
     assert two["ratio"] == pytest.approx(2 * one["ratio"])
     assert two["rmse"] == pytest.approx(one["rmse"])
 
@@ -55,32 +55,32 @@ def test_unknown_truth_is_left_out_and_small_maps_work() -> None:
     error, deviation = errors_and_deviations((8, 9))
     truth = np.zeros_like(error)
     truth[:4] = np.nan
-    found = evaluate_confidence(error, deviation, truth)
-    assert found == evaluate_confidence(error[4:], deviation[4:], truth[4:])
-    single = evaluate_confidence([[1.0]], [[0.5]], [[0.0]])
+    found = evaluate_uncertainty(error, deviation, truth)
+    assert found == evaluate_uncertainty(error[4:], deviation[4:], truth[4:])
+    single = evaluate_uncertainty([[1.0]], [[0.5]], [[0.0]])
     assert single["rmse"] == [1.0] * len(DROPPED)
 
 
 @pytest.mark.parametrize(
-    ("confidence", "said"),
+    ("uncertainty", "said"),
     [(np.ones((3, 3)), "use one result's"), (np.full((4, 5), -1.0), "no standard deviations"),
      (np.full((4, 5), np.nan), "no standard deviations")],
 )  # fmt: skip
-def test_what_is_no_confidence_is_refused(confidence: np.ndarray, said: str) -> None:
+def test_what_is_no_uncertainty_is_refused(uncertainty: np.ndarray, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        evaluate_confidence(np.zeros((4, 5)), confidence, np.zeros((4, 5)))
+        evaluate_uncertainty(np.zeros((4, 5)), uncertainty, np.zeros((4, 5)))
 
 
-def test_confidence_is_low_beside_jumps_and_where_there_is_no_texture() -> None:
+def test_uncertainty_is_low_beside_jumps_and_where_there_is_no_texture() -> None:
     scene = synth.render("occlusion", size=(128, 128))
     result = estimate(scene, Options(solves=40))
     truth = scene.ground_truth
     assert truth is not None
     jump = np.maximum.reduce([np.abs(truth - np.roll(truth, 1, axis=axis)) for axis in (0, 1)]) > 0.3
     inner = np.s_[8:-8, 8:-8]
-    beside, elsewhere = result.confidence[inner][jump[inner]], result.confidence[inner][~jump[inner]]
+    beside, elsewhere = result.uncertainty[inner][jump[inner]], result.uncertainty[inner][~jump[inner]]
     assert np.median(beside) > 4 * np.median(elsewhere)
-    found = evaluate_confidence(result.disparity, result.confidence, truth)
+    found = evaluate_uncertainty(result.disparity, result.uncertainty, truth)
     assert found["reduction_20"] > 30
 
 
@@ -89,27 +89,27 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     out = tmp_path / "out"
     assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "5", "--engine", "cpu"]) == 0
     capsys.readouterr()
-    common = ["evaluate", str(out), str(tmp_path / "scene"), "--confidence"]
+    common = ["evaluate", str(out), str(tmp_path / "scene"), "--uncertainty"]
     assert cli.main(common) == 0
     printed = capsys.readouterr().out
     assert "a fifth dropped lowers RMSE by" in printed
-    assert str(out / "confidence.png") in printed
-    assert len(np.unique(read_image(out / "confidence.png"))) > 20
+    assert str(out / "uncertainty.png") in printed
+    assert len(np.unique(read_image(out / "uncertainty.png"))) > 20
     assert cli.main([*common, "--json", "--picture", str(tmp_path / "plots.png")]) == 0
-    found = json.loads(capsys.readouterr().out)["confidence"]
+    found = json.loads(capsys.readouterr().out)["uncertainty"]
     assert found["dropped"] == list(DROPPED)
     assert (tmp_path / "plots.png").is_file()
     # Also from a file that holds both maps; a single map has none, and says so.
     assert cli.main(["convert", str(out), str(tmp_path / "all.npz")]) == 0
-    assert cli.main(["evaluate", str(tmp_path / "all.npz"), str(tmp_path / "scene"), "--confidence"]) == 0
+    assert cli.main(["evaluate", str(tmp_path / "all.npz"), str(tmp_path / "scene"), "--uncertainty"]) == 0
     capsys.readouterr()
-    assert cli.main(["evaluate", str(out / "disparity.pfm"), str(tmp_path / "scene"), "--confidence"]) == 2
+    assert cli.main(["evaluate", str(out / "disparity.pfm"), str(tmp_path / "scene"), "--uncertainty"]) == 2
     assert "is one map" in capsys.readouterr().err
     # What was drawn of an earlier result does not stay beside a new one.
     assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "2", "--engine", "cpu"]) == 0
-    assert not (out / "confidence.png").exists()
+    assert not (out / "uncertainty.png").exists()
 
 
 def test_a_picture_of_a_perfect_prediction_of_nothing() -> None:
     zero = np.zeros((5, 5))
-    assert confidence_picture(evaluate_confidence(zero, zero, zero), "$all$ right").startswith(b"\x89PNG")
+    assert uncertainty_picture(evaluate_uncertainty(zero, zero, zero), "$all$ right").startswith(b"\x89PNG")

@@ -17,14 +17,14 @@ from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.methods.estimation import estimate
 from gradcon.methods.options import Options
 from gradcon.pictures import figures
-from gradcon.result import uncertainty as confidence
-from gradcon.result.uncertainty import evaluate_confidence, ratio
+from gradcon.result import uncertainty
+from gradcon.result.uncertainty import evaluate_uncertainty, ratio
 
-TITLE = "Confidence"
+TITLE = "Uncertainty"
 PAPER = "not there; the first appendix gives the error that the weights leave"
 NEEDS = "hci"
 USES = ("hci", "middlebury")
-PICTURES = ("confidence",)
+PICTURES = ("uncertainty",)
 
 COLUMNS = [
     Column("label", "scene", "s"),
@@ -40,12 +40,12 @@ COLUMNS = [
 MEANS = ("reduction_20", "reduction_20_oracle", "median_predicted", "median_error")
 
 
-def confidence_trial(options: dict[str, Any], views: str, engine: str, folder: str) -> Outcome:
-    """Estimate a scene, and compare its confidence with the truth."""
+def uncertainty_trial(options: dict[str, Any], views: str, engine: str, folder: str) -> Outcome:
+    """Estimate a scene, and compare its uncertainty with the truth."""
     scene = open_scene(folder, views=views)
     result = estimate(scene, Options(**options), engine=engine, check_directions=False)
     assert scene.ground_truth is not None
-    return Outcome(evaluate_confidence(result.disparity, result.confidence, scene.ground_truth))
+    return Outcome(evaluate_uncertainty(result.disparity, result.uncertainty, scene.ground_truth))
 
 
 def jobs(context: Context) -> list[Job]:
@@ -71,7 +71,7 @@ def conclude(context: Context, report: Report) -> Findings:
     return Findings(
         rows=rows,
         columns=COLUMNS,
-        pictures=[Picture("confidence", caption, lambda: figures.confidence(groups))],
+        pictures=[Picture("uncertainty", caption, lambda: figures.uncertainty(groups))],
     )
 
 
@@ -85,10 +85,10 @@ def _jobs(context: Context, kind: str) -> dict[str, Job]:
     options = Options(solves=plan.solves, scales=SCALES if kind == "middlebury" else None)
     return {
         entry.name: Job(
-            function=confidence_trial,
+            function=uncertainty_trial,
             parameters={"options": asdict(options), "views": dataset.kind.views, "engine": plan.engine},
-            inputs=sha256_of([entry.sha256, sha256_of_source(confidence)]),
-            label=f"{entry.name}, confidence",
+            inputs=sha256_of([entry.sha256, sha256_of_source(uncertainty)]),
+            label=f"{entry.name}, uncertainty",
             where={"folder": str(entry.folder)},
             cost=run_cost(options, entry),
         )
