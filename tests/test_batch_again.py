@@ -11,7 +11,7 @@ import pytest
 
 from batch_scenes import batch, everything, job_files, results, rows, write_scenes
 from gradcon import Options, synth
-from gradcon.batch.scenes import Entry, find_scenes
+from gradcon.batch.scenes import SceneFolder, find_scenes
 from gradcon.batch.work import scene_jobs, work_parameters
 from gradcon.cli import main
 from gradcon.io.format import Hints
@@ -113,7 +113,7 @@ def test_a_scene_that_is_changed_while_it_is_worked_on_is_not_kept(tmp_path: Pat
         flip=None,
         initial=None,
     )
-    (job,) = scene_jobs([Entry(scene, "scene")], parameters, tmp_path / "out")
+    (job,) = scene_jobs([SceneFolder(scene, "scene")], parameters, tmp_path / "out")
     assert job.changed is not None
     assert job.changed() is None
     view = scene / "input_Cam040.png"

@@ -131,8 +131,8 @@ def test_an_outcome_may_take_its_time_to_come(
 ) -> None:
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # how often it is looked for something else meanwhile
     job = Job(many_bytes, {"count": 30_000_000}, "none", "large")
-    with Cluster(str(two_workers.file)) as machine:
-        report = run([job], Store(tmp_path / "jobs"), machine=machine)
+    with Cluster(str(two_workers.file)) as pool:
+        report = run([job], Store(tmp_path / "jobs"), pool=pool)
     assert (report.computed, report.failures) == (1, {})
 
 
@@ -171,8 +171,8 @@ def test_that_there_are_no_workers_must_be_seen_for_a_while(monkeypatch: pytest.
 
 def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Started, tmp_path: Path) -> None:
     jobs = [Job(use_gpu, {"number": number, "fails": number == 1}, "none", "job") for number in range(8)]
-    with Cluster(str(two_workers.file)) as machine:
-        report = run(jobs, Store(tmp_path / "jobs"), machine=machine)
+    with Cluster(str(two_workers.file)) as pool:
+        report = run(jobs, Store(tmp_path / "jobs"), pool=pool)
     assert report.failures == {jobs[1].key: "cuda: the GPU failed."}  # not "killed, or out of memory"
     assert report.computed == 7
     wait_for_two(two_workers)
@@ -180,8 +180,8 @@ def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Starte
 
 def test_failures_are_told_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
     bad = [failing("raise"), failing("refuse"), failing("die")]
-    with Cluster(str(two_workers.file)) as machine:
-        report = run(bad, Store(tmp_path / "jobs"), machine=machine)
+    with Cluster(str(two_workers.file)) as pool:
+        report = run(bad, Store(tmp_path / "jobs"), pool=pool)
     assert report.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and where
     assert report.failures == {
         bad[1].key: "photo.png: is not an image.",

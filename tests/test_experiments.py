@@ -14,7 +14,7 @@ import pytest
 from gradcon import Scene, synth
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, alpha, changes, module, multi_scale, outputs, scale_ratio, single_scale
-from gradcon.experiments.comparison import Plan
+from gradcon.experiments.comparison import Setup
 from gradcon.experiments.crossvalidation import choose, mean_curve, solves_within
 from gradcon.experiments.datasets import find
 from gradcon.experiments.experiment import Claim, Column
@@ -302,7 +302,7 @@ def test_claims_on_alpha_and_on_one_scale() -> None:
 
 
 def test_runs_cut_short_judge_nothing_about_their_end() -> None:
-    quick = Plan("cpu", (0.5,), 40, quick=True)
+    quick = Setup("cpu", (0.5,), 40, quick=True)
     claims = [Claim("It ends well.", True, "it did.", needs_end=True), Claim("It is best.", True, "it was.")]
     assert [judged(claim, quick).supported for claim in claims] == [None, True]
     assert all(judged(claim, quick).measured.startswith("after 40 solves: ") for claim in claims)

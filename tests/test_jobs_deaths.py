@@ -71,7 +71,7 @@ class OneBigWorker(Workers):
 def test_who_fails_beside_a_killer_is_given_up_for_its_own_reason(tmp_path: Path) -> None:
     """It fails, is tried again while the killer is there, and dies with it: a third try, by itself, tells."""
     refused, killer = failing("refuse"), failing("die")
-    report = run([refused, killer], Store(tmp_path / "jobs"), machine=OneBigWorker())
+    report = run([refused, killer], Store(tmp_path / "jobs"), pool=OneBigWorker())
     assert report.failures == {refused.key: "of its own.", killer.key: "died."}
 
 

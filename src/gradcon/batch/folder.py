@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gradcon.batch.inputs import scene_files
-from gradcon.batch.scenes import Entry, name_folders
+from gradcon.batch.scenes import SceneFolder, name_folders
 from gradcon.batch.work import inputs_sha256
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
@@ -23,7 +23,7 @@ from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST
 from gradcon.io.outputs import SUMMARY as RESULT
 from gradcon.jobs import Store
 
-LIST, FORMAT = BATCH_LIST, "gradcon-batch-1"
+LIST, BATCH_FORMAT = BATCH_LIST, "gradcon-batch-1"
 JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"
 REPORT = "report.html"  # in a scene's folder
 
@@ -51,7 +51,7 @@ class BatchFolder:
                     f"{_said(told.get(name))}); give the same, or choose another folder."
                 )
 
-    def refuse_foreign_results(self, paths: Sequence[Path]) -> list[Entry]:
+    def refuse_foreign_results(self, paths: Sequence[Path]) -> list[SceneFolder]:
         """A folder for each scene; an error, and nothing touched, if something else is there."""
         taken = self.scenes()
         finished = cache(self.finished)  # looked for only where a scene may have moved
@@ -75,7 +75,7 @@ class BatchFolder:
                 )
         return entries
 
-    def note_scenes(self, paths: Sequence[Path]) -> list[Entry]:
+    def note_scenes(self, paths: Sequence[Path]) -> list[SceneFolder]:
         """A folder for each scene, noted in batch.json; within `store.locked()`."""
         self.refuse_other()
         entries, taken = self.refuse_foreign_results(paths), self.scenes()
@@ -127,7 +127,7 @@ class BatchFolder:
                         (self.path / name).unlink(missing_ok=True)
 
     def _write_list(self, scenes: dict[str, str], failures: dict[str, str]) -> None:
-        content = {"format": FORMAT, "parameters": self.parameters, "scenes": scenes, "failures": failures}
+        content = {"format": BATCH_FORMAT, "parameters": self.parameters, "scenes": scenes, "failures": failures}
         write_file(self.path / LIST, (to_json(content) + "\n").encode(), lasting=True)
 
     def _list(self) -> dict[str, Any] | None:
@@ -137,7 +137,7 @@ class BatchFolder:
         try:
             kept = json.loads(read_bytes(path))
             parts = kept["parameters"], kept["scenes"], kept.get("failures", {})
-            if kept["format"] != FORMAT or not all(isinstance(part, dict) for part in parts):
+            if kept["format"] != BATCH_FORMAT or not all(isinstance(part, dict) for part in parts):
                 raise ValueError
         except (ValueError, LookupError, TypeError):
             raise InputError(f"{path}: is not the list that `gradcon batch` writes; choose another folder.") from None

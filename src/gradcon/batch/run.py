@@ -12,14 +12,14 @@ from typing import Any
 
 from gradcon import engines
 from gradcon.batch.folder import BatchFolder
-from gradcon.batch.scenes import Entry, find_scenes, unrecognised
+from gradcon.batch.scenes import SceneFolder, find_scenes, unrecognised
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
-from gradcon.jobs import Job, Report, run
+from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.pools import check_workers, machine_for
+from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.methods.options import Options
 from gradcon.scene import check_flip
 
@@ -110,17 +110,17 @@ def run_batch(
     given = [Path(path) for path in scenes]
     paths = find_scenes(given, told, out)
     folder.refuse_foreign_results(paths)
-    with machine_for(workers, scheduler) as machine, folder.store.locked():
+    with pool_for(workers, scheduler) as pool, folder.store.locked():
         entries = folder.note_scenes(paths)
         keys: dict[str, str] = {}
         display = Progress("batch", "scenes", speed=True) if progress else None
         source = _noted(scene_jobs(entries, parameters, out), entries, keys)
-        done = Report()
+        done = Outcomes()
         try:
             run(
                 source,
                 folder.store,
-                machine=machine,
+                pool=pool,
                 warm_up=warm_up,
                 display=display,
                 total=len(entries),
@@ -145,21 +145,21 @@ def run_batch(
         "left_out": left_out,
         "passed_over": [str(path) for path in unrecognised(given, paths)],
         "recomputed_because_damaged": folder.store.damaged,
-        "workers": machine.size,
+        "workers": pool.size,
         "seconds": time.perf_counter() - start,
         "job_seconds": done.work_seconds,
         "worker_seconds": done.wall_seconds,
     }
 
 
-def _note_how_it_went(folder: BatchFolder, keys: dict[str, str], done: Report) -> dict[str, str]:
+def _note_how_it_went(folder: BatchFolder, keys: dict[str, str], done: Outcomes) -> dict[str, str]:
     """Why scenes failed, by their folders."""
     failures = {name: done.failures[key] for name, key in keys.items() if key in done.failures}
     folder.note_failures([name for name, key in keys.items() if key in done.outcomes], failures)
     return failures
 
 
-def _noted(source: Iterator[Job], entries: list[Entry], keys: dict[str, str]) -> Iterator[Job]:
+def _noted(source: Iterator[Job], entries: list[SceneFolder], keys: dict[str, str]) -> Iterator[Job]:
     """The jobs as they come; their keys are noted by their scenes' folders."""
     for entry, job in zip(entries, source, strict=True):
         keys[entry.folder] = job.key

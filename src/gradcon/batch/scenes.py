@@ -23,7 +23,7 @@ LONGEST_NAME = 60  # letters, of up to four bytes: file systems take 255 bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
-class Entry(NamedTuple):
+class SceneFolder(NamedTuple):
     """A scene of a batch."""
 
     path: Path  # absolute
@@ -109,7 +109,7 @@ def name_folders(
     taken: Mapping[str, str],
     reserved: Iterable[str],
     holds: Callable[[str, Path], bool] = lambda folder, path: False,
-) -> list[Entry]:
+) -> list[SceneFolder]:
     """A folder for each scene: named like it, with the names of folders above it where two would be the same.
 
     A scene that has one (`taken`, by folder) keeps it, and so does one that was only moved: where the scene that had a
@@ -119,16 +119,16 @@ def name_folders(
     used = {name.casefold() for name in [*reserved, *taken]}  # some file systems do not tell cases apart
     new = [path for path in paths if str(path) not in owned]
     own_names = Counter(_name(path, 1).casefold() for path in new)
-    entries: list[Entry] = []
+    entries: list[SceneFolder] = []
     moved: set[str] = set()
     for path in paths:
         if str(path) in owned:
-            entries.append(Entry(path, owned[str(path)]))
+            entries.append(SceneFolder(path, owned[str(path)]))
             continue
         before = _name(path, 1)
         if before in taken and before not in moved and not Path(taken[before]).exists() and holds(before, path):
             moved.add(before)  # of two copies of it, to the first
-            entries.append(Entry(path, before))
+            entries.append(SceneFolder(path, before))
             continue
         depth = 2 if own_names[_name(path, 1).casefold()] > 1 else 1
         while (name := _name(path, depth)).casefold() in used and depth < len(path.parts):
@@ -137,7 +137,7 @@ def name_folders(
         while name.casefold() in used:
             name, number = f"{_name(path, 1)}-{number}", number + 1
         used.add(name.casefold())
-        entries.append(Entry(path, name))
+        entries.append(SceneFolder(path, name))
     return entries
 
 

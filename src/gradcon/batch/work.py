@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcon import estimate
 from gradcon.batch.inputs import Files, Watch, scene_files, scene_sha256
-from gradcon.batch.scenes import Entry
+from gradcon.batch.scenes import SceneFolder
 from gradcon.errors import InputError
 from gradcon.io import open_frames
 from gradcon.io.format import Hints
@@ -66,7 +66,7 @@ def inputs_sha256(path: Path, files: Files) -> str:
     return sha256_of([scene_sha256(path, files), sha256_of_files(*SOURCES)])
 
 
-def scene_jobs(entries: list[Entry], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
+def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
     """A job a scene; each scene's files are hashed when its job is asked for."""
     hints = Hints(**parameters["hints"])
     for entry in entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
 
 TITLE = "Sensitivity to alpha"
@@ -22,7 +22,7 @@ def jobs(context: Context) -> list[Job]:
     return comparison(context).jobs()
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     verdict = comparison(context).judge(report)
     rows = verdict.rows()
     if not rows:

@@ -14,9 +14,9 @@ import numpy as np
 
 from gradcon.experiments.changes import Change
 from gradcon.experiments.crossvalidation import Choice, choose, mean_curve, solves_within
-from gradcon.experiments.datasets import Dataset, Entry
+from gradcon.experiments.datasets import Dataset, KnownScene
 from gradcon.experiments.trial import trial_job
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import Options
 
 Records = dict[tuple[str, str, float], dict[str, Any]]  # by scene, contender and alpha
@@ -35,7 +35,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Setup:
     """How thoroughly to work."""
 
     engine: str
@@ -50,7 +50,7 @@ class Comparison:
 
     dataset: Dataset
     contenders: Sequence[Contender]
-    plan: Plan
+    plan: Setup
 
     def jobs(self) -> list[Job]:
         """One for each scene, contender and alpha, scene by scene."""
@@ -63,7 +63,7 @@ class Comparison:
 
     def job(
         self,
-        entry: Entry,
+        entry: KnownScene,
         contender: Contender,
         alpha: float,
         change: Change | None = None,
@@ -72,7 +72,7 @@ class Comparison:
         options = replace(contender.options, alpha=alpha, solves=self.plan.solves)
         return trial_job(entry, self.dataset.kind.views, options, self.plan.engine, change, keep)
 
-    def judge(self, report: Report) -> Verdict:
+    def judge(self, report: Outcomes) -> Verdict:
         """What came out."""
         records: Records = {
             (entry.name, contender.key, alpha): outcome.record

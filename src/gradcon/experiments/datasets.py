@@ -37,7 +37,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class KnownScene:
     """A scene that can be used."""
 
     name: str
@@ -53,7 +53,7 @@ class Dataset:
     """The usable scenes of a folder, sorted by name."""
 
     kind: Kind
-    entries: list[Entry]
+    entries: list[KnownScene]
     skipped: list[str] = field(default_factory=list)  # a sentence each
 
     @property
@@ -63,12 +63,12 @@ class Dataset:
         count = min(self.kind.folds, len(names))
         return [names[k::count] for k in range(count)]
 
-    def spread(self, count: int) -> list[Entry]:
+    def spread(self, count: int) -> list[KnownScene]:
         """At most `count` of the scenes, from the whole length of the list."""
         picked = np.linspace(0, len(self.entries) - 1, min(count, len(self.entries)))
         return [self.entries[round(k)] for k in picked]
 
-    def named(self, name: str) -> Entry | None:
+    def named(self, name: str) -> KnownScene | None:
         return next((entry for entry in self.entries if entry.name.rsplit("/")[-1] == name), None)
 
 
@@ -82,7 +82,7 @@ def find(folder: Path, kind: str) -> Dataset:
     if not found:
         raise InputError(f"{folder}: holds no scene of the {KINDS[kind].label}; give the folder that holds its scenes.")
     named = Counter(path.resolve().name for path in found)
-    entries: dict[str, Entry] = {}  # by hash
+    entries: dict[str, KnownScene] = {}  # by hash
     for path in found:
         unique = named[path.resolve().name] == 1
         try:
@@ -121,7 +121,7 @@ def _walk(folder: Path, is_scene: Callable[[Path], bool], depth: int) -> tuple[l
     return found, skipped
 
 
-def _entry(path: Path, name: str, kind: str) -> Entry:
+def _entry(path: Path, name: str, kind: str) -> KnownScene:
     scene = open_scene(path, views=KINDS[kind].views)
     truth = scene.ground_truth
     if truth is None:
@@ -129,7 +129,7 @@ def _entry(path: Path, name: str, kind: str) -> Entry:
     if not np.isfinite(truth).any():
         raise InputError(f"{path}: its ground truth knows no pixel.")
     height, width = scene.shape
-    return Entry(
+    return KnownScene(
         name=name,
         folder=Path(os.path.abspath(path)),
         sha256=fingerprint(scene),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gradcon.experiments.comparison import Comparison, Contender
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings
 from gradcon.experiments.methods import GCM
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import Options
 
 TITLE = "Sensitivity to epsilon"
@@ -34,7 +34,7 @@ def jobs(context: Context) -> list[Job]:
     return comparison(context).jobs()
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     verdict = comparison(context).judge(report)
     rows = verdict.rows()
     if not rows:

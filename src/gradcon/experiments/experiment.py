@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradcon.experiments.comparison import Plan
+from gradcon.experiments.comparison import Setup
 from gradcon.experiments.datasets import Dataset
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 class Context:
     """What the user asked for, and has."""
 
-    plan: Plan
+    plan: Setup
     datasets: dict[str, Dataset]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradcon import synth
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
-from gradcon.jobs import Job, Outcome, Report
+from gradcon.jobs import Job, Outcome, Outcomes
 from gradcon.jobs.job import sha256_of_source
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import Options
@@ -32,7 +32,7 @@ def jobs(context: Context) -> list[Job]:
     return [job for rig in RIGS for method in METHODS for job in _jobs(context, rig, method.options).values()]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     rows: dict[str, Row] = {}
     for rig, rig_label in RIGS.items():
         for method in METHODS:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
 
 TITLE = "Middlebury 2006"
@@ -32,7 +32,7 @@ def jobs(context: Context) -> list[Job]:
     return comparison(context).jobs()
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     compared = comparison(context)
     verdict = compared.judge(report)
     rows, curves = verdict.rows(), verdict.curves()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import PROGRESSIVE, THREE_SCALES
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import Options
 from gradcon.pictures import figures
 
@@ -23,7 +23,7 @@ def jobs(context: Context) -> list[Job]:
     return _with_progressive(context).jobs()
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     verdict = _with_progressive(context).judge(report)
     rows, curves = verdict.rows(), verdict.curves()
     if not rows:

@@ -15,7 +15,7 @@ from gradcon.errors import InputError
 from gradcon.files import read_bytes, to_json, write_file, write_files
 
 MANIFEST = "manifest.json"
-FORMAT = "gradcon-manifest-1"
+MANIFEST_FORMAT = "gradcon-manifest-1"
 
 
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ def _manifest(folder: Path) -> dict[str, list[str]]:
         return {}
     try:
         kept = json.loads(read_bytes(path))
-        if kept["format"] != FORMAT:
+        if kept["format"] != MANIFEST_FORMAT:
             raise ValueError
         return {str(name): [str(one) for one in hashes] for name, hashes in kept["files"].items()}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -66,7 +66,7 @@ def _manifest(folder: Path) -> dict[str, list[str]]:
 
 
 def _encode(files: dict[str, list[str]]) -> bytes:
-    return (to_json({"format": FORMAT, "files": files}) + "\n").encode()
+    return (to_json({"format": MANIFEST_FORMAT, "files": files}) + "\n").encode()
 
 
 def _sha256(content: bytes) -> str:

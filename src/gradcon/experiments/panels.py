@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from gradcon.experiments import multi_scale, single_scale
 from gradcon.experiments.comparison import Verdict
-from gradcon.experiments.datasets import Entry
+from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.experiment import Column, Context, Findings, Picture
 from gradcon.io import open_scene
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
 
 TITLE = "Pictures"
@@ -29,12 +29,12 @@ def jobs(context: Context) -> list[Job]:
     return single_scale.jobs(context) + multi_scale.comparison(context).jobs()
 
 
-def follow_up(context: Context, report: Report) -> list[Job]:
+def follow_up(context: Context, report: Outcomes) -> list[Job]:
     """The same runs again, with their disparities kept."""
     return [job for verdict, entry in _scenes(context, report) for job in _jobs(verdict, entry).values()]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     findings = Findings(columns=[Column("label", "scene and method", "s"), Column("rmse", "RMSE")])
     shown = _scenes(context, report)
     for verdict, entry in shown:
@@ -58,7 +58,7 @@ def conclude(context: Context, report: Report) -> Findings:
 
 
 def _pictures(
-    entry: Entry, arrays: dict[str, dict[str, NDArray[Any]]], labels: dict[str, str], scales: str
+    entry: KnownScene, arrays: dict[str, dict[str, NDArray[Any]]], labels: dict[str, str], scales: str
 ) -> list[Picture]:
     scene = open_scene(entry.folder, views=2)
     truth = scene.ground_truth
@@ -85,7 +85,7 @@ def _pictures(
     return pictures
 
 
-def _scenes(context: Context, report: Report) -> list[tuple[Verdict, Entry]]:
+def _scenes(context: Context, report: Outcomes) -> list[tuple[Verdict, KnownScene]]:
     """Which comparison is shown on which scene, as far as the scene is there and complete."""
     dataset = context.datasets[NEEDS]
     wanted = ((single_scale, dataset.named(ONE_SCALE_SCENE)), (multi_scale, dataset.named(THREE_SCALES_SCENE)))
@@ -93,7 +93,7 @@ def _scenes(context: Context, report: Report) -> list[tuple[Verdict, Entry]]:
     return [(verdict, entry) for verdict, entry in judged if entry.name in verdict.scenes]
 
 
-def _jobs(verdict: Verdict, entry: Entry) -> dict[str, Job]:
+def _jobs(verdict: Verdict, entry: KnownScene) -> dict[str, Job]:
     return {
         who.key: verdict.comparison.job(entry, who, verdict.choices[who.key].of_scene[entry.name], keep=AFTER)
         for who in verdict.comparison.contenders

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradcon.experiments import peer_methods, timed
-from gradcon.experiments.datasets import Entry
+from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.peer_methods import PEERS, TUNED_ON, available
 from gradcon.identity import versions
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.methods.options import Options
 
@@ -34,7 +34,7 @@ def jobs(context: Context) -> list[Job]:
     return [job for entry in _entries(context) for job in _jobs(context, entry).values()]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     why = available()
     if why is not None:
         return Findings(notes=[why])
@@ -95,7 +95,7 @@ def _row(label: str, settings: dict[bool, dict[str, dict[str, Any]]]) -> Row:
     }
 
 
-def _entries(context: Context) -> list[Entry]:
+def _entries(context: Context) -> list[KnownScene]:
     """All scenes; when quick, a few that no settings were chosen on."""
     dataset = context.datasets[NEEDS]
     if not context.plan.quick:
@@ -109,7 +109,7 @@ def _settings(name: str) -> tuple[bool, ...]:
     return (True,) if name in OURS else (True, False)
 
 
-def _jobs(context: Context, entry: Entry) -> dict[tuple[str, bool], Job]:
+def _jobs(context: Context, entry: KnownScene) -> dict[tuple[str, bool], Job]:
     found = {}
     for name in (*OURS, *PEERS):
         for tuned in _settings(name):
@@ -132,7 +132,7 @@ def _jobs(context: Context, entry: Entry) -> dict[tuple[str, bool], Job]:
     return found
 
 
-def _record(context: Context, entry: Entry, name: str, tuned: bool, report: Report) -> dict[str, Any]:
+def _record(context: Context, entry: KnownScene, name: str, tuned: bool, report: Outcomes) -> dict[str, Any]:
     outcome = report[_jobs(context, entry)[name, tuned]]
     assert outcome is not None
     return outcome.record

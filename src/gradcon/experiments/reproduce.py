@@ -12,15 +12,15 @@ from typing import Any
 from gradcon import engines
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, module, outputs
-from gradcon.experiments.comparison import Plan
+from gradcon.experiments.comparison import Setup
 from gradcon.experiments.datasets import KINDS, find
 from gradcon.experiments.experiment import Context
 from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
-from gradcon.jobs import Job, Report, Store, run
+from gradcon.jobs import Job, Outcomes, Store, run
 from gradcon.jobs.display import Progress
-from gradcon.jobs.pools import check_workers, machine_for
-from gradcon.jobs.workers import Machine, WarmUp
+from gradcon.jobs.pools import check_workers, pool_for
+from gradcon.jobs.workers import Pool, WarmUp
 from gradcon.methods.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -83,7 +83,7 @@ def reproduce(
             if progress and folder.is_dir():
                 print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
             datasets[kind] = find(folder, kind)
-    plan = Plan(
+    plan = Setup(
         engine="cpu" if engine == "auto" else engine,
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
@@ -91,13 +91,13 @@ def reproduce(
     )
     context = Context(plan, datasets)
     store = Store(out / "jobs")
-    with machine_for(workers, scheduler) as machine, store.locked():
-        jobs, done = _run_all(context, modules, store, machine, progress)
+    with pool_for(workers, scheduler) as pool, store.locked():
+        jobs, done = _run_all(context, modules, store, pool, progress)
         findings = {name: experiment.conclude(context, done) for name, experiment in modules.items()}
         results = with_earlier(assemble(context, findings, jobs, done), out)
         results = finish(results, not_run)
         results["work"] = {
-            "workers": machine.size,
+            "workers": pool.size,
             "seconds": time.perf_counter() - start,
             "computed": done.computed,
             "reused": done.reused,
@@ -111,16 +111,16 @@ def reproduce(
 
 
 def _run_all(
-    context: Context, modules: dict[str, ModuleType], store: Store, machine: Machine, progress: bool
-) -> tuple[dict[str, list[Job]], Report]:
+    context: Context, modules: dict[str, ModuleType], store: Store, pool: Pool, progress: bool
+) -> tuple[dict[str, list[Job]], Outcomes]:
     """Every experiment's jobs, and how they went; those that need the outcomes of others come in a second part."""
     jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
     parts = any(hasattr(experiment, "follow_up") for experiment in modules.values())
     # What every process would compile for itself is compiled once, before.
     warm_up = compile_engine if context.plan.engine == "cpu" else None
-    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, machine, progress, warm_up)
+    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, pool, progress, warm_up)
     more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
-    done.add(_run_part(more, "reproduce, part 2 of 2", store, machine, progress, warm_up))
+    done.add(_run_part(more, "reproduce, part 2 of 2", store, pool, progress, warm_up))
     return {name: jobs[name] + more.get(name, []) for name in jobs}, done
 
 
@@ -128,12 +128,12 @@ def _run_part(
     jobs: dict[str, list[Job]],
     name: str,
     store: Store,
-    machine: Machine,
+    pool: Pool,
     progress: bool,
     warm_up: WarmUp | None,
-) -> Report:
+) -> Outcomes:
     flat = [job for some in jobs.values() for job in some]
-    return run(flat, store, machine=machine, warm_up=warm_up, display=Progress(name) if progress else None)
+    return run(flat, store, pool=pool, warm_up=warm_up, display=Progress(name) if progress else None)
 
 
 def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, ModuleType], dict[str, str]]:

@@ -11,25 +11,25 @@ from typing import Any
 
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, module, outputs, report
-from gradcon.experiments.comparison import Plan
+from gradcon.experiments.comparison import Setup
 from gradcon.experiments.datasets import Dataset
 from gradcon.experiments.experiment import Claim, Context, Findings
 from gradcon.files import read_bytes, to_json
 from gradcon.identity import versions
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.jobs.job import model_sha256
 from gradcon.methods.options import Options
 from gradcon.pictures import figures
 
-FORMAT = "gradcon-reproduction-1"
+REPRODUCTION_FORMAT = "gradcon-reproduction-1"
 
 Results = dict[str, Any]
 
 
-def assemble(context: Context, findings: dict[str, Findings], jobs: dict[str, list[Job]], done: Report) -> Results:
+def assemble(context: Context, findings: dict[str, Findings], jobs: dict[str, list[Job]], done: Outcomes) -> Results:
     """All but what `finish` adds, in plain types."""
     results = {
-        "format": FORMAT,
+        "format": REPRODUCTION_FORMAT,
         "settings": {**asdict(context.plan), "epsilon": Options.epsilon, "model_sha256": model_sha256()},
         "versions": versions(),
         "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
@@ -104,7 +104,7 @@ def _earlier(out: Path) -> Results | None:
         found: Results = json.loads(read_bytes(out / "results.json"))
     except InputError:
         return None
-    return found if found["format"] == FORMAT else None
+    return found if found["format"] == REPRODUCTION_FORMAT else None
 
 
 def _hashes(dataset: dict[str, Any]) -> dict[str, str]:
@@ -121,7 +121,7 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _described(name: str, found: Findings, plan: Plan) -> dict[str, Any]:
+def _described(name: str, found: Findings, plan: Setup) -> dict[str, Any]:
     """All that the report says of an experiment besides its numbers."""
     experiment = module(name)
     return {
@@ -134,7 +134,7 @@ def _described(name: str, found: Findings, plan: Plan) -> dict[str, Any]:
     }
 
 
-def judged(claim: Claim, plan: Plan) -> Claim:
+def judged(claim: Claim, plan: Setup) -> Claim:
     """What is about the end of runs cannot be judged where they were cut short."""
     if not (plan.quick and claim.of_runs):
         return claim
@@ -142,14 +142,14 @@ def judged(claim: Claim, plan: Plan) -> Claim:
     return replace(claim, supported=None, measured=text) if claim.needs_end else replace(claim, measured=text)
 
 
-def _missing(name: str, found: Findings, jobs: list[Job], done: Report) -> dict[str, str]:
+def _missing(name: str, found: Findings, jobs: list[Job], done: Outcomes) -> dict[str, str]:
     """What an experiment had to do without, by the key of the job."""
     failed = {job.key: f"{job.label}: {done.failures[job.key]}" for job in jobs if job.key in done.failures}
     why = " ".join(found.notes) or "none of its scenes has all its jobs done."
     return failed if found.rows else {**failed, name: f"{name}: {why}"}
 
 
-def _run(job: Job, done: Report) -> dict[str, Any]:
+def _run(job: Job, done: Outcomes) -> dict[str, Any]:
     """A job in results.json: what was asked, every number, and the versions if it was computed with others."""
     outcome = done[job]
     found = {"label": job.label, **job.identity, "failed": done.failures.get(job.key)}

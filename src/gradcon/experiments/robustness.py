@@ -13,10 +13,10 @@ import numpy as np
 from gradcon.experiments import multi_scale, single_scale
 from gradcon.experiments.changes import Change, barrel, baseline_noise
 from gradcon.experiments.comparison import Contender, Verdict
-from gradcon.experiments.datasets import Entry
+from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Row
 from gradcon.experiments.methods import GCM
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 
 TITLE = "Distorted lenses and inexact baselines"
 PAPER = "remark on real cameras in Multi-Scale Results"
@@ -42,7 +42,7 @@ def jobs(context: Context) -> list[Job]:
     return single_scale.jobs(context) + multi_scale.comparison(context).jobs()
 
 
-def follow_up(context: Context, report: Report) -> list[Job]:
+def follow_up(context: Context, report: Outcomes) -> list[Job]:
     """Every method on every change of every scene."""
     verdicts = _verdicts(context, report)
     return [
@@ -54,7 +54,7 @@ def follow_up(context: Context, report: Report) -> list[Job]:
     ]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     verdicts = _verdicts(context, report)
     entries = [
         entry
@@ -93,24 +93,24 @@ def conclude(context: Context, report: Report) -> Findings:
     )
 
 
-def _verdicts(context: Context, report: Report) -> list[Verdict]:
+def _verdicts(context: Context, report: Outcomes) -> list[Verdict]:
     """At one scale and at three."""
     return [experiment.comparison(context).judge(report) for experiment in (single_scale, multi_scale)]
 
 
-def _entries(context: Context, verdicts: list[Verdict]) -> list[Entry]:
+def _entries(context: Context, verdicts: list[Verdict]) -> list[KnownScene]:
     """Scenes with all undisturbed runs done; when quick, a few of them."""
     dataset = context.datasets[NEEDS]
     wanted = dataset.spread(QUICK_SCENES) if context.plan.quick else dataset.entries
     return [entry for entry in wanted if all(entry.name in verdict.scenes for verdict in verdicts)]
 
 
-def _job(verdict: Verdict, who: Contender, entry: Entry, change: Callable[[str], Change]) -> Job:
+def _job(verdict: Verdict, who: Contender, entry: KnownScene, change: Callable[[str], Change]) -> Job:
     alpha = verdict.choices[who.key].of_scene[entry.name]
     return verdict.comparison.job(entry, who, alpha, change(entry.name))
 
 
-def _row(verdict: Verdict, who: Contender, entries: list[Entry], report: Report) -> Row:
+def _row(verdict: Verdict, who: Contender, entries: list[KnownScene], report: Outcomes) -> Row:
     found: dict[str, dict[str, float]] = {}
     for key, change in CHANGES.items():
         outcomes = {entry.name: report[_job(verdict, who, entry, change)] for entry in entries}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
-from gradcon.jobs import Job, Outcome, Report
+from gradcon.jobs import Job, Outcome, Outcomes
 from gradcon.jobs.job import sha256_of_source
 from gradcon.pictures import figures
 
@@ -48,7 +48,7 @@ def jobs(context: Context) -> list[Job]:
     ]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     rows: dict[str, Row] = {}
     for name, job in zip(SPECTRA, jobs(context), strict=True):
         outcome = report[job]

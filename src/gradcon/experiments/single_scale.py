@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gradcon.experiments.comparison import Comparison
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Picture, Row, ranking
 from gradcon.experiments.methods import ONE_SCALE
-from gradcon.jobs import Job, Report
+from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
 
 TITLE = "One scale"
@@ -24,7 +24,7 @@ def jobs(context: Context) -> list[Job]:
     return comparison(context).jobs()
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     verdict = comparison(context).judge(report)
     rows, curves = verdict.rows(), verdict.curves()
     if not rows:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gradcon.experiments import changes
 from gradcon.experiments.changes import Change, changed
-from gradcon.experiments.datasets import Entry
+from gradcon.experiments.datasets import KnownScene
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
 from gradcon.jobs.job import sha256_of, sha256_of_source
@@ -51,7 +51,7 @@ def trial(
 
 
 def trial_job(
-    entry: Entry, views: str, options: Options, engine: str, change: Change | None = None, keep: Sequence[int] = ()
+    entry: KnownScene, views: str, options: Options, engine: str, change: Change | None = None, keep: Sequence[int] = ()
 ) -> Job:
     """`trial` on a scene of a dataset."""
     what = options.method + (f" without {options.without}" if options.without else "")
@@ -96,7 +96,7 @@ def _scene(folder: str, views: str, change: str) -> Scene:
     return changed(_scene(folder, views, "null"), json.loads(change))
 
 
-def run_cost(options: Options, entry: Entry) -> float:
+def run_cost(options: Options, entry: KnownScene) -> float:
     """About the seconds of a run on one core."""
     solves = {"gcm": 80, "coarse-to-fine": 150, "progressive": 100, "naive": 150}[options.method]
     solves = 200 if options.without == "gradient" else solves

@@ -12,7 +12,7 @@ from gradcon.experiments.experiment import Column, Context, Findings, Picture, R
 from gradcon.experiments.middlebury import SCALES
 from gradcon.experiments.trial import run_cost
 from gradcon.io import open_scene
-from gradcon.jobs import Job, Outcome, Report
+from gradcon.jobs import Job, Outcome, Outcomes
 from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.methods.estimation import estimate
 from gradcon.methods.options import Options
@@ -52,7 +52,7 @@ def jobs(context: Context) -> list[Job]:
     return [job for kind in _kinds(context) for job in _jobs(context, kind).values()]
 
 
-def conclude(context: Context, report: Report) -> Findings:
+def conclude(context: Context, report: Outcomes) -> Findings:
     rows: dict[str, Row] = {}
     groups: dict[str, list[Row]] = {}
     for kind, dataset in _kinds(context).items():

@@ -63,7 +63,7 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return None if folder is None else f"{folder} holds cameras.{form_of(folder)} and images.{form_of(folder)}"
 
 
-FORMAT = Format("a sparse COLMAP model", _recognise, list_colmap, frozenset({"neighbours"}))
+COLMAP = Format("a sparse COLMAP model", _recognise, list_colmap, frozenset({"neighbours"}))
 
 
 def _model_folder(path: Path) -> Path | None:

@@ -13,14 +13,14 @@ from gradcon.io.listing import Listing
 
 FORMATS = (
     pattern.TOLD,
-    rig.FORMAT,
-    hci.FORMAT,
-    middlebury.FORMAT,
-    colmap.FORMAT,
-    grid_image.FORMAT,
-    hdf5.FORMAT,
-    npy.FORMAT,
-    zarr_store.FORMAT,
+    rig.CALIBRATED_RIG,
+    hci.HCI,
+    middlebury.MIDDLEBURY,
+    colmap.COLMAP,
+    grid_image.GRID_IMAGE,
+    hdf5.HDF5,
+    npy.NUMPY,
+    zarr_store.ZARR,
     pattern.INFERRED,
 )
 

@@ -46,7 +46,7 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return "a grid was given" + (" of pixels under each micro-lens" if hints.micro_images else "")
 
 
-FORMAT = Format("an image that holds all views", _recognise, list_grid_image, frozenset({"grid", "micro_images"}))
+GRID_IMAGE = Format("an image that holds all views", _recognise, list_grid_image, frozenset({"grid", "micro_images"}))
 
 
 def _checked_grid(grid: Any) -> tuple[int, int]:

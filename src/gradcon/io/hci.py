@@ -77,7 +77,7 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return "it holds views named input_Cam000.png and so on" if path.is_dir() and is_hci(path) else None
 
 
-FORMAT = Format("a folder of the 4D Light Field Benchmark", _recognise, list_hci)
+HCI = Format("a folder of the 4D Light Field Benchmark", _recognise, list_hci)
 
 
 def write_hci(

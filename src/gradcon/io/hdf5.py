@@ -260,4 +260,4 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return None
 
 
-FORMAT = Format("an HDF5 light field", _recognise, list_hdf5)
+HDF5 = Format("an HDF5 light field", _recognise, list_hdf5)

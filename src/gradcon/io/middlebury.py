@@ -88,7 +88,7 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return "it holds views named view1.png or im2.ppm and so on" if path.is_dir() and is_middlebury(path) else None
 
 
-FORMAT = Format("a multi-view folder of Middlebury", _recognise, list_middlebury, frozenset({"size_factor"}))
+MIDDLEBURY = Format("a multi-view folder of Middlebury", _recognise, list_middlebury, frozenset({"size_factor"}))
 
 
 def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[np.float32]:

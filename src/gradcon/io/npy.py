@@ -221,6 +221,4 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return f"it is a zip archive that holds {arrays[0]}" if arrays else None
 
 
-FORMAT = Format(
-    "a NumPy file", _recognise, lambda path, hints: (list_npz if zip_names(path) else list_npy)(path, hints)
-)
+NUMPY = Format("a NumPy file", _recognise, lambda path, hints: (list_npz if zip_names(path) else list_npy)(path, hints))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-SUMMARY, FORMAT = "result.json", "gradcon-result-1"
+SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-1"
 VIDEO_LIST = "video.json"  # of a folder that holds a folder of results for each frame
 UNCERTAINTY_PICTURE = "uncertainty.png"  # of `gradcon evaluate --uncertainty`
 RESULT_FILES = (  # all that a result may leave in its folder

@@ -67,7 +67,7 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return "it is a TOML file" if path.suffix.lower() == ".toml" else None
 
 
-FORMAT = Format(f"a rig described by a {RIG}", _recognise, list_rig)
+CALIBRATED_RIG = Format(f"a rig described by a {RIG}", _recognise, list_rig)
 
 
 def parse_rig(text: str, path: Path) -> Listing:

@@ -226,4 +226,4 @@ def _recognise(path: Path, hints: Hints) -> str | None:
     return f"it is a zip archive that holds {found[0]}" if found else None
 
 
-FORMAT = Format("a Zarr store", _recognise, list_zarr)
+ZARR = Format("a Zarr store", _recognise, list_zarr)

@@ -6,7 +6,7 @@ run     has done what the store does not hold yet, by processes of this machine 
 """
 
 from gradcon.jobs.job import Job, Outcome
-from gradcon.jobs.runner import Report, run
+from gradcon.jobs.runner import Outcomes, run
 from gradcon.jobs.store import Store
 
-__all__ = ["Job", "Outcome", "Report", "Store", "run"]
+__all__ = ["Job", "Outcome", "Outcomes", "Store", "run"]

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradcon.errors import InputError
-from gradcon.jobs.processes import ThisMachine
-from gradcon.jobs.workers import Machine
+from gradcon.jobs.processes import LocalPool
+from gradcon.jobs.workers import Pool
 
 
 @contextmanager
-def machine_for(workers: int | None = None, scheduler: str | None = None) -> Iterator[Machine]:
+def pool_for(workers: int | None = None, scheduler: str | None = None) -> Iterator[Pool]:
     """Processes of this machine; or the cluster of a scheduler, to which this is connected meanwhile."""
     if scheduler is None:
-        yield ThisMachine(workers)
+        yield LocalPool(workers)
         return
     from gradcon.jobs.cluster import Cluster
 

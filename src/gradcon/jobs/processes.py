@@ -31,7 +31,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class ThisMachine:
+class LocalPool:
     """Processes here; by default one for each core.  The cores are shared out among them."""
 
     def __init__(self, workers: int | None = None) -> None:

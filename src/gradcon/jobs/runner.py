@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 
 from gradcon.jobs.display import Display, Quiet
 from gradcon.jobs.job import Job, Outcome
-from gradcon.jobs.processes import ThisMachine
+from gradcon.jobs.processes import LocalPool
 from gradcon.jobs.store import Store
-from gradcon.jobs.workers import Machine, Returned, WarmUp, Workers
+from gradcon.jobs.workers import Pool, Returned, WarmUp, Workers
 
 RETRIES = 1
 
 
 @dataclass
-class Report:
+class Outcomes:
     """How a run went."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by key; without their files, which the store has
@@ -35,7 +35,7 @@ class Report:
     def __getitem__(self, job: Job) -> Outcome | None:
         return self.outcomes.get(job.key)
 
-    def add(self, other: Report) -> None:
+    def add(self, other: Outcomes) -> None:
         self.outcomes |= other.outcomes
         self.failures |= other.failures
         for name in ("computed", "reused", "work_seconds", "wall_seconds"):
@@ -46,13 +46,13 @@ def run(
     jobs: Iterable[Job],
     store: Store,
     *,
-    machine: Machine | None = None,
+    pool: Pool | None = None,
     workers: int | None = None,
     warm_up: WarmUp | None = None,
     display: Display | None = None,
     total: int | None = None,
-    report: Report | None = None,
-) -> Report:
+    report: Outcomes | None = None,
+) -> Outcomes:
     """Do the jobs that the store does not hold yet; equal ones once.
 
     Parameters
@@ -61,29 +61,29 @@ def run(
         In the order in which they are handed out.  May be a generator: it is asked for the next one while the workers
         are busy.
     store : Store
-    machine : Machine, optional
+    pool : Pool, optional
         Where the work is done; by default here.
     workers : int, optional
-        Processes here, where no machine is given; by default one for each core.  The cores are shared out among them.
+        Processes here, where no pool is given; by default one for each core.  The cores are shared out among them.
     warm_up : callable, optional
         Called in one process here before all else: compiles what the others then find compiled.
     display : Display, optional
         Told how it goes.
     total : int, optional
         How many jobs there are, where `jobs` has no length.
-    report : Report, optional
+    report : Outcomes, optional
         What is filled in and returned; for who wants to know of it even when the run is stopped by an error.
     """
-    machine = machine or ThisMachine(workers)
-    count = len(jobs) if isinstance(jobs, Sized) else total if total is not None else machine.size
-    report = report or Report()
+    pool = pool or LocalPool(workers)
+    count = len(jobs) if isinstance(jobs, Sized) else total if total is not None else pool.size
+    report = report or Outcomes()
     keeper = _Keeper(store, report, display or Quiet())
     alone: list[Job] = []
-    with keeper.display.showing(jobs if isinstance(jobs, Sized) else count, machine.size):
-        with machine.workers(count, warm_up) as crew:
+    with keeper.display.showing(jobs if isinstance(jobs, Sized) else count, pool.size):
+        with pool.workers(count, warm_up) as crew:
             _work(keeper.missing(jobs, alone), crew, keeper)
         if alone:
-            with machine.workers(len(alone), warm_up, alone=True) as crew:
+            with pool.workers(len(alone), warm_up, alone=True) as crew:
                 _work(iter(alone), crew, keeper)
     return report
 
@@ -93,7 +93,7 @@ class _Keeper:
     """Knows what is done, and takes what comes back from the workers."""
 
     store: Store
-    report: Report
+    report: Outcomes
     display: Display
 
     def missing(self, jobs: Iterable[Job], alone: list[Job]) -> Iterator[Job | None]:

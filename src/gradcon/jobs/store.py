@@ -28,7 +28,7 @@ try:
 except ImportError:  # Windows: two runs at once in one folder are not noticed there, nor where files have no locks
     fcntl = None
 
-FORMAT = "gradcon-job-1"
+JOB_FORMAT = "gradcon-job-1"
 
 
 class Store:
@@ -119,7 +119,7 @@ class Store:
             files.append((str(here / arrays["file"]), buffer.getvalue()))
         kept = _plain(
             {
-                "format": FORMAT,
+                "format": JOB_FORMAT,
                 "label": job.label,
                 "job": job.identity,
                 "seconds": outcome.seconds,

@@ -58,7 +58,7 @@ class Workers(ABC):
         """Dismiss the workers; what they are doing is given up."""
 
 
-class Machine(Protocol):
+class Pool(Protocol):
     """Where workers come from."""
 
     size: int  # about how many jobs are done at once

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
-from gradcon.io.outputs import FORMAT
+from gradcon.io.outputs import RESULT_FORMAT
 from gradcon.result.depth import calibration_of, depth_summary
 from gradcon.result.points import KEEP, PointCloud
 from gradcon.scene import Scene
@@ -169,7 +169,7 @@ class Result:
 
         calibration = self.scene.calibration
         return {
-            "format": FORMAT,
+            "format": RESULT_FORMAT,
             "source": {**self.source, "sha256": self.scene.fingerprint()},
             "disparity": {
                 "unit": DISPARITY_UNIT,

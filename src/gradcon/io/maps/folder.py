@@ -10,7 +10,7 @@ from gradcon.errors import InputError
 from gradcon.files import read_text
 from gradcon.io import pfm
 from gradcon.io.maps.map import QUANTITIES, Map
-from gradcon.io.outputs import FORMAT, SUMMARY, VIDEO_LIST
+from gradcon.io.outputs import RESULT_FORMAT, SUMMARY, VIDEO_LIST
 
 FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
 MAX_RESULT_BYTES = 2**26
@@ -45,10 +45,10 @@ def read_summary(folder: Path) -> dict[str, Any]:
     except (RecursionError, ValueError):  # such as a number of more digits than Python reads
         raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
     version = summary.get("format") if isinstance(summary, dict) else None
-    if isinstance(version, str) and version.startswith(FORMAT.rstrip("0123456789")) and version != FORMAT:
-        raise InputError(f"{path}: is of another version ({version[:40]!r}, not {FORMAT}); estimate the scene again.")
-    if not isinstance(summary, dict) or version != FORMAT:
-        raise InputError(f"{path}: is not a result of gradcon ({FORMAT}); estimate the scene again.")
+    if isinstance(version, str) and version.startswith(RESULT_FORMAT.rstrip("0123456789")) and version != RESULT_FORMAT:
+        raise InputError(f"{path}: is of another version ({version[:40]!r}); estimate the scene again.")
+    if not isinstance(summary, dict) or version != RESULT_FORMAT:
+        raise InputError(f"{path}: is not a result of gradcon ({RESULT_FORMAT}); estimate the scene again.")
     return summary
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io.fields import finite_number
 
-FORMAT = "gradcon-map-1"  # in every description that is JSON
+MAP_FORMAT = "gradcon-map-1"  # in every description that is JSON
 QUANTITIES = ("disparity", "uncertainty", "depth")
 DESCRIPTION = ("quantity", "unit", "sign", "reference", "scene")  # the texts of a Map
 STEPS = ("scale", "offset")
@@ -87,7 +87,7 @@ class Map:
     def description(self) -> str:
         """All but the values, as JSON in ASCII."""
         steps = {} if self.steps is None else {"scale": self.steps.scale, "offset": self.steps.offset}
-        return json.dumps({"format": FORMAT, **self.texts(), **steps})
+        return json.dumps({"format": MAP_FORMAT, **self.texts(), **steps})
 
     def known(self) -> list[str]:
         """Names of what is known besides the values, for sentences."""
@@ -117,7 +117,7 @@ def parse_description(text: str) -> dict[str, Any]:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return fields if isinstance(fields, dict) and fields.get("format") == FORMAT else {}
+    return fields if isinstance(fields, dict) and fields.get("format") == MAP_FORMAT else {}
 
 
 def plain_number(text: str) -> float | str:
