@@ -31,7 +31,8 @@ class InputError(ValueError):
         if not self.problem:  # TODO: only while callers still give a whole sentence
             return self.where
         said = f"{self.where}: {self.problem}" if self.where else self.problem
-        return f"{said}; {self.remedy}." if self.remedy else f"{said}."
+        said = f"{said}; {self.remedy}" if self.remedy else said
+        return said if said.endswith("?") else f"{said}."
 
 
 class DeviceError(RuntimeError):
