@@ -59,15 +59,15 @@ def test_a_model_without_points(tmp_path, points):
             r"camera 1: its model is OPENCV.*image_undistorter",
         ),
         ("SIMPLE_PINHOLE 8 6 11 4 3", "SIMPLE_RADIAL 8 6 11 4 3 0", "line 3, camera 2: its model is SIMPLE_RADIAL"),
-        ("8 6 10 10 4 3", "8 6 10 10 4", "a PINHOLE has 4 finite parameters"),
+        ("8 6 10 10 4 3", "8 6 10 10 4", "a PINHOLE must have 4 finite parameters"),
         ("8 6 10 10 4 3", "8 6", "must be CAMERA_ID MODEL"),
         ("8 6 10 10 4 3", "8 6 10 ten 4 3", "'ten' is not a finite number"),
         ("8 6 10 10 4 3", "8 6 10 nan 4 3", "'nan' is not a finite number"),
         ("8 6 10 10 4 3", "8 6 10 -10 4 3", "focal length -10 is not positive"),
-        ("8 6 10 10 4 3", "8 0 10 10 4 3", "8 x 0 pixels is none"),
+        ("8 6 10 10 4 3", "8 0 10 10 4 3", "an image cannot have 8 x 0 pixels"),
         ("8 6 10 10 4 3", "8 6.5 10 10 4 3", "'6.5' is not a whole number"),
         ("8 6 10 10 4 3", "9 6 10 10 4 3", "have another size"),
-        ("\n2 SIMPLE", "\n1 SIMPLE", "a camera 1 already"),
+        ("\n2 SIMPLE", "\n1 SIMPLE", "already a camera 1"),
         ("2 c/d.png", "3 c/d.png", "line 5: there is no camera 3"),
         ("2 c/d.png", "2", "line 5: must be IMAGE_ID"),
         ("c/d.png", "a  b.png", "'a  b.png' or its number is listed twice"),
@@ -79,17 +79,17 @@ def test_a_model_without_points(tmp_path, points):
         ("2 1 0 0 0 -1", "2 2 0 0 0 -1", "line 5: the quaternion has the length 2"),
         ("2 1 0 0 0 -1", "2 0 0 0 0 -1", "the quaternion has the length 0"),
         ("2 1 0 0 0 -1", "2 1 0 0 0 inf", "'inf' is not a finite number"),
-        ("3 3 7", "3 3", r"line 6: must be the points X Y POINT3D_ID"),
-        ("3 3 7", "3 3 7.5", r"line 6: must be the points X Y POINT3D_ID"),
-        ("3 3 7", "3 3 99999999999999999999", r"line 6: must be the points X Y POINT3D_ID"),
-        ("1.5 2.5 7 3 3 -1\n\n", "", "line 3: must be the points"),
+        ("3 3 7", "3 3", r"line 6: must be empty, or list the points X Y POINT3D_ID"),
+        ("3 3 7", "3 3 7.5", r"line 6: must be empty, or list the points X Y POINT3D_ID"),
+        ("3 3 7", "3 3 99999999999999999999", r"line 6: must be empty, or list the points X Y POINT3D_ID"),
+        ("1.5 2.5 7 3 3 -1\n\n", "", "line 3: must be empty, or list the points"),
         ("7 0.5 0 5", "7 0.5 0", "points3D.txt, line 2: must be POINT3D_ID"),
         ("7 0.5 0 5", "7 0.5 0 x", "'x' is not a finite number"),
-        (POINTS, POINTS + POINTS, "a point 7 already"),
+        (POINTS, POINTS + POINTS, "already a point 7"),
         ("3 3 7", "3 3 8", "share no point with it"),
         (IMAGES, "# nothing", "none of the model's 0 images"),
         (CAMERAS, "", "cameras.txt: is empty"),
-        ("-1 0 0 2 c/d.png", "0 0 0 2 c/d.png", "stand at its place"),
+        ("-1 0 0 2 c/d.png", "0 0 0 2 c/d.png", "stand at the same place"),
     ],
 )
 def test_refusals(tmp_path, old, new, said):
@@ -204,7 +204,5 @@ def test_binary_refusals(binary, monkeypatch):
     with pytest.raises(InputError, match=r"points3D\.bin: there is no such file"):
         open_scene(binary)
     monkeypatch.setitem(sys.modules, "pycolmap", None)
-    with pytest.raises(
-        InputError, match=r"pip install 'gradcon\[colmap\]', or convert.*model_converter --output_type TXT"
-    ):
+    with pytest.raises(InputError, match=r"`pip install pycolmap`, or convert.*model_converter --output_type TXT"):
         open_scene(binary)

@@ -92,7 +92,7 @@ def test_missing_views(folder):
     for path in folder.glob("input_Cam*.png"):
         if path.name != "input_Cam041.png":
             path.unlink()
-    with pytest.raises(InputError, match="at least two"):
+    with pytest.raises(InputError, match="holds only one view"):
         open_scene(folder, reference="input_Cam041.png")
 
 
@@ -136,8 +136,10 @@ def test_cfg_that_is_no_text(folder):
 def test_views_of_different_sizes_and_wrong_truth(folder, tmp_path):
     other = write_hci(tmp_path / "o", light_field()[..., :5, :, :], np.zeros((5, 8)), cells=[(4, 4), (0, 0)])
     (folder / "gt_disp_lowres.pfm").write_bytes((other / "gt_disp_lowres.pfm").read_bytes())
-    with pytest.raises(InputError, match="ground truth"):
+    with pytest.raises(InputError, match="ground truth") as caught:
         open_scene(folder)
+    assert caught.value.where == str(folder / "gt_disp_lowres.pfm")
+    (folder / "gt_disp_lowres.pfm").unlink()
     (folder / "input_Cam000.png").write_bytes((other / "input_Cam000.png").read_bytes())
     with pytest.raises(InputError, match=r"input_Cam000\.png: is 8 x 5 pixels"):
         open_scene(folder)

@@ -78,7 +78,7 @@ def test_middlebury_with_two_views(tmp_path):
     (tmp_path / "view1.png").unlink()
     with pytest.raises(InputError, match=r"view1\.png is missing"):
         open_scene(tmp_path)
-    with pytest.raises(InputError, match="at least two"):
+    with pytest.raises(InputError, match="holds only one view"):
         open_scene(tmp_path, reference="view5.png")
 
 
@@ -155,7 +155,7 @@ def test_how_a_path_is_recognised(tmp_path):
     for path, options, said in (
         (tmp_path / "gone", {}, "no such folder or file"),
         (tmp_path / "a\0b", {}, "no such folder or file"),
-        (folder / "a.png", {}, "not a file that can be opened as a scene"),
+        (folder / "a.png", {}, "is a single image, which cannot be opened as a scene by itself"),
         (tmp_path, {}, r"holds no rig\.toml, no input_Cam040\.png .* give a pattern"),
         (folder, {"size_factor": 2}, "size_factor .--size-factor. means nothing"),
         (folder / "rig.toml", {"pattern": "{row}.png"}, "a pattern is for a folder"),

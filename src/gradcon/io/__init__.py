@@ -1,4 +1,4 @@
-"""Readers and writers, one file a format; `open_scene` finds out which reader a path is for."""
+"""Readers and writers, one module per format; `open_scene` picks the reader for a path."""
 
 from gradcon.io.hci import write_hci
 from gradcon.io.opening import Frames, open_frames, open_scene

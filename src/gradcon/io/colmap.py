@@ -1,7 +1,7 @@
-"""A sparse COLMAP model with its undistorted images: one of them is the reference, those around it are the views.
+"""A sparse COLMAP model with its undistorted images: one image is the reference, and its neighbours are the views.
 
 The folder is what `colmap image_undistorter` writes: images/, and sparse/ (or sparse/0/) with cameras, images and
-points3D as .txt or .bin.  COLMAP's scale is not known, and so neither is the unit of the depth.
+points3D as .txt or .bin.  The scale of a COLMAP model is unknown, and so is the unit of the depth.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from gradcon.errors import InputError
 from gradcon.io.colmap_model import Model, Shot, form_of, read_model
 from gradcon.io.fields import hint
 from gradcon.io.format import Format, Hints
-from gradcon.io.listing import Listing, View, image_file
+from gradcon.io.listing import ImageFile, Listing, View
 from gradcon.scene import geometry
 
 NEIGHBOURS = 8
 MAX_ANGLE = 30.0  # degrees between the optical axes of the reference and another view
-FEWEST_POINTS = 10  # that tell a range of disparities
+FEWEST_POINTS = 10  # needed to estimate a range of disparities
 
 
 def list_colmap(path: Path, hints: Hints) -> Listing:
-    """The reference and the images around it; `hints.neighbours` is how many."""
+    """List the reference and its nearest neighbours; `hints.neighbours` is how many."""
     wanted = NEIGHBOURS if hints.neighbours is None else hints.neighbours
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
-        raise InputError(f"neighbours: {wanted!r} is not a number of images; give 1 or more.")
+        raise InputError("neighbours", f"{wanted!r} is not a number of images", "give 1 or more")
     folder = _model_folder(path)
-    assert folder is not None  # or the format would not have been recognised
+    assert folder is not None  # otherwise the format would not have been recognised
     images = _image_folder(folder, path)
     model = read_model(folder)
     surroundings = _Surroundings(model, images)
@@ -39,9 +39,9 @@ def list_colmap(path: Path, hints: Hints) -> Listing:
         reference = surroundings.most_central(wanted, path)
     near = surroundings.neighbours(reference, wanted)
     if not near:
-        raise InputError(f"{path}: {surroundings.why_alone(reference)}; name another reference.")
+        raise InputError(path, surroundings.why_alone(reference), "name another reference")
     shots = [model.shots[k] for k in (reference, *near)]
-    views = [View(shot.name, shot.camera, image_file(images / shot.name)) for shot in shots]
+    views = [View(shot.name, shot.camera, ImageFile(images / shot.name)) for shot in shots]
     return Listing(
         source=path,
         views=views,
@@ -67,25 +67,26 @@ COLMAP = Format("a sparse COLMAP model", _recognise, list_colmap, frozenset({"ne
 
 
 def _model_folder(path: Path) -> Path | None:
-    places = (path, path / "sparse", path / "sparse" / "0", path / "0")  # the last where the path is that of sparse/
+    places = (path, path / "sparse", path / "sparse" / "0", path / "0")  # the last if the path is sparse/ itself
     return next((folder for folder in places if form_of(folder)), None)
 
 
 def _image_folder(model: Path, path: Path) -> Path:
-    """images/ in the model's folder or beside it; and for sparse/0, beside sparse."""
-    start = model.resolve() if model.name in ("", "..") or len(model.parts) < 3 else model  # or it has too few parents
+    """Find images/ in the model's folder or beside it or, for sparse/0, beside sparse."""
+    start = model.resolve() if model.name in ("", "..") or len(model.parts) < 3 else model  # a short path lacks parents
     parents = [start, start.parent, *([start.parent.parent] if start.name.isdecimal() else [])]
     for parent in parents:
         if (parent / "images").is_dir():
             return parent / "images"
     raise InputError(
-        f"{path}: there is no folder images beside the model; put the undistorted images there, as `colmap "
-        "image_undistorter` does."
+        path,
+        "there is no folder images beside the model",
+        "put the undistorted images there, as `colmap image_undistorter` does",
     )
 
 
 class _Surroundings:
-    """Which images may stand beside which."""
+    """Finds which images of a model can be used together."""
 
     def __init__(self, model: Model, images: Path) -> None:
         self.shots = model.shots
@@ -100,23 +101,25 @@ class _Surroundings:
         self.points_in_all = len(seen)
 
     def told(self, name: str, path: Path) -> int:
-        """The image of that name; it must be there."""
+        """Return the index of the image of that name, whose file must exist."""
         if name not in self.names:
-            raise InputError(f"{path}: the reference {name!r} is not one of its images; {hint(name, self.names)}")
+            raise InputError(path, f"the reference {name!r} is not one of its images", hint(name, self.names))
         k = self.names.index(name)
         if not self.there[k]:
-            raise InputError(f"{self.images / name}: the reference is in the model, but there is no such file; add it.")
+            raise InputError(self.images / name, "the reference is in the model, but there is no such file", "add it")
         return k
 
     def most_central(self, wanted: int, path: Path) -> int:
-        """The image with the most neighbours, as many as wanted being enough; of these, that which sees most points.
+        """Choose the image with the most neighbours, counting no more than `wanted`.
 
-        Where still several are equal, as in a model without points, the one whose neighbours are nearest.
+        Among equals, prefer the image that sees most points and then, as in a model without points, the one whose
+        neighbours are nearest.
         """
         if not self.there.any():
             raise InputError(
-                f"{path}: none of the model's {len(self.shots)} images is in {self.images}; put the undistorted images "
-                "there, under the names that the model has."
+                path,
+                f"none of the model's {len(self.shots)} images is in {self.images}",
+                "put the undistorted images there, under the names that the model lists",
             )
 
         def merit(k: int) -> tuple[int, int, float]:
@@ -127,7 +130,7 @@ class _Surroundings:
         return max((int(k) for k in np.flatnonzero(self.there)), key=merit)
 
     def neighbours(self, k: int, wanted: int) -> list[int]:
-        """The nearest images, by the distance of the cameras, that see something of what image k sees."""
+        """Return the images with the nearest cameras that share a point with image k."""
         distances = np.linalg.norm(self.centres - self.centres[k], axis=1)
         apart = distances > 1e-6 * distances.max()
         fit = np.flatnonzero(self.there & self.same_size(k) & self._looks_alike(k) & apart)
@@ -148,19 +151,19 @@ class _Surroundings:
         return self.axes @ self.axes[k] > np.cos(np.radians(MAX_ANGLE))
 
     def why_alone(self, k: int) -> str:
-        """What the other images lack."""
+        """Explain why no other image can be used with image k."""
         missing = np.count_nonzero(~self.there)
         sizes = np.count_nonzero(~self.same_size(k))
         angles = np.count_nonzero(~self._looks_alike(k))
         return (
             f"none of the model's {len(self.shots) - 1} other images can be used with the reference {self.names[k]}: "
-            f"{missing} are not in {self.images}, {sizes} have another size, {angles} look more than {MAX_ANGLE:g} "
-            "degrees elsewhere, and the rest stand at its place or share no point with it"
+            f"{missing} are not in {self.images}, {sizes} have another size, {angles} look in a direction more than "
+            f"{MAX_ANGLE:g} degrees away, and the rest stand at the same place or share no point with it"
         )
 
 
 def _disparities(model: Model, shots: list[Shot]) -> dict[str, Any]:
-    """Where the reference's disparities lie, by the points seen in it; in pixels of the nearest of the views."""
+    """Estimate the range of the reference's disparities from the points it sees; the nearest view is the unit."""
     reference, (width, height) = shots[0].camera, shots[0].size
     pairs = [shot.camera.relative_to(reference) for shot in shots[1:]]
     product = geometry.shortest([geometry.baseline(M, m, (height, width)) for M, m in pairs])
@@ -176,5 +179,5 @@ def _disparities(model: Model, shots: list[Shot]) -> dict[str, Any]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a valid file name
         return False

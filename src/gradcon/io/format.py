@@ -1,4 +1,4 @@
-"""What a format of scenes is: how a path is recognised as one, how it is listed, and what may be told about it."""
+"""A scene format: how a path is recognised, how its views are listed, and which hints it understands."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gradcon.io.listing import Listing
 
 @dataclass(frozen=True)
 class Hints:
-    """What the user told about a scene besides its path; see `gradcon.open_scene`."""
+    """What the user says about a scene besides its path; see `gradcon.open_scene` for each field."""
 
-    reference: Any = None  # text; a (row, column) becomes it
+    reference: Any = None  # a name; a (row, column) pair is converted to "row,column"
     pattern: str | None = None
     size_factor: float | None = None
     grid: tuple[int, int] | None = None
@@ -27,15 +27,16 @@ class Hints:
             object.__setattr__(self, "reference", ",".join(str(k) for k in self.reference))
 
     def given(self) -> set[str]:
+        """Return the names of the hints that differ from their defaults."""
         return {field.name for field in fields(self) if getattr(self, field.name) is not field.default}
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of scenes.
+    """A scene format.
 
-    `recognise` says why a path is of this format ("holds input_Cam040.png"), or None where it is not; `list` makes a
-    Listing of it; `takes` names the hints that mean something to it, besides the reference.
+    `recognise` returns the reason why a path has this format ("it holds a rig.toml"), or None if it does not.  `list`
+    returns the path's Listing.  `takes` names the hints that the format understands, besides the reference.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Format:
     takes: frozenset[str] = frozenset()
 
     def refuse_other_hints(self, path: Path, hints: Hints) -> None:
+        """Reject hints that this format does not understand."""
         for name in sorted(hints.given() - self.takes - {"reference"}):
-            raise InputError(
-                f"{path}: is {self.name}, so {name} (--{name.replace('_', '-')}) means nothing here; leave it out."
-            )
+            option = f"{name} (--{name.replace('_', '-')})"
+            raise InputError(path, f"is {self.name}, so {option} means nothing here", "leave it out")

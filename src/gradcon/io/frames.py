@@ -1,6 +1,6 @@
-"""How a view's path becomes its pixels: an image file, a folder of frames, or a video file.
+"""Open the views of a scene: image files, folders of frames, or video files.
 
-Views that move are read frame by frame, each frame when it is asked for.
+Videos are read frame by frame, each frame when it is accessed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradcon.errors import InputError
 from gradcon.files import file_size, files_in
 from gradcon.io.dropped_frames import refuse_dropped_frames
 from gradcon.io.images import read_image
-from gradcon.io.listing import Read, image_file
+from gradcon.io.listing import ImageFile, Read
 from gradcon.io.video import VideoFile, is_video
 from gradcon.scene.luma import READERS
 
@@ -27,10 +27,10 @@ IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
 
 
 def open_views(paths: Sequence[Path]) -> tuple[list[Read], int | None]:
-    """How each view is read, and how many frames all of them have; None where they are stills.
+    """Return the functions that read the views, and their common number of frames; None if they are stills.
 
-    Frames are counted here, and views that cannot belong to one video are refused.  Stills are not looked at: those
-    that are not used are never opened.
+    Frames are counted here, and views that cannot belong to one video are rejected.  Stills are not opened until they
+    are read, so that those that are not used are never opened.
     """
     with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
         opened = list(pool.map(_open, paths))
@@ -42,13 +42,13 @@ def open_views(paths: Sequence[Path]) -> tuple[list[Read], int | None]:
 
 
 def frame_files(folder: Path) -> list[Path]:
-    """The images of a folder of frames, in the order of the numbers in their names."""
+    """Return the images of a folder of frames, ordered by the numbers in their names."""
     files = [path for path in files_in(folder) if not path.name.startswith(".")]
     for path in files:
         if path.suffix.lower() not in IMAGE_SUFFIXES:
-            raise InputError(f"{path}: lies among a video's frames, but is not an image; move it elsewhere.")
+            raise InputError(path, "lies among a video's frames, but is not an image", "move it elsewhere")
     if not files:
-        raise InputError(f"{folder}: is an empty folder where a view's frames should be; put its images there.")
+        raise InputError(folder, "is an empty folder where a view's frames should be", "put its images there")
     return sorted(files, key=_natural)
 
 
@@ -57,13 +57,13 @@ def _open(path: Path) -> tuple[Read, int | None]:
         files = frame_files(path)
         return _of_one_size(lambda frame: read_image(files[frame]), lambda frame: str(files[frame])), len(files)
     if path.suffix.lower() in IMAGE_SUFFIXES or not is_video(path):
-        return image_file(path), None
+        return ImageFile(path), None
     video = VideoFile(path)
     return _of_one_size(video.read, lambda frame: f"{path}, frame {frame}"), video.frames
 
 
 def _of_one_size(read: Read, called: Callable[[int], str]) -> Read:
-    """As `read`, but a frame of another size than the first one read is refused."""
+    """Wrap `read` to reject a frame whose size differs from that of the first one read."""
     first: dict[str, tuple[int, tuple[int, ...]]] = {}
 
     def checked(frame: int) -> NDArray[Any]:
@@ -72,8 +72,9 @@ def _of_one_size(read: Read, called: Callable[[int], str]) -> Read:
         if pixels.shape[:2] != size:
             (height, width), (h, w) = size, pixels.shape[:2]
             raise InputError(
-                f"{called(frame)}: is {w} x {h} pixels but frame {number} of this view is {width} x {height}; "
-                "all frames must have one size."
+                called(frame),
+                f"is {w} x {h} pixels but frame {number} of this view is {width} x {height}",
+                "give all frames the same size",
             )
         return pixels
 
@@ -81,21 +82,18 @@ def _of_one_size(read: Read, called: Callable[[int], str]) -> Read:
 
 
 def _refuse_different_lengths(paths: Sequence[Path], lengths: Sequence[int | None]) -> None:
-    """The odd one out is named, beside one that is as most are."""
+    """Reject views of different lengths; the error names the odd one out and one with the usual length."""
     usual = Counter(frames for frames in lengths if frames is not None).most_common(1)[0][0]
     example = paths[lengths.index(usual)].name
     for path, frames in zip(paths, lengths, strict=True):
         if frames is None:
-            file_size(path)  # a file that is missing is not a still image
-            raise InputError(f"{path}: is a still image but {example} is a video; give views of one kind.")
+            file_size(path)  # a missing file is reported as such
+            raise InputError(path, f"is a still image but {example} is a video", "give views of one kind")
         if frames != usual:
-            raise InputError(
-                f"{path}: has {frames} frames but {example} has {usual}; videos of different lengths do not belong "
-                "together, so cut them to one length."
-            )
+            raise InputError(path, f"has {frames} frames but {example} has {usual}", "cut all videos to one length")
 
 
 def _natural(path: Path) -> tuple[list[str | int], str]:
-    """A key that sorts frame2 before frame10."""
+    """Return a key that sorts frame2 before frame10."""
     parts = re.split(r"([0-9]+)", path.name)
     return [int(part) if k % 2 else part for k, part in enumerate(parts)], path.name

@@ -1,7 +1,7 @@
-"""What every reader finds, and how a scene is made of it.
+"""The listing that every reader returns, and how a scene is loaded from it.
 
-A reader says which views there are, where each stands, how its pixels are read, which one is the reference and where
-the truth is: a `Listing`.  `load` chooses views by their baselines, and only then reads images.
+A `Listing` says which views there are, where each camera stands, how its pixels are read, which view is the reference
+and where the ground truth is.  `load` chooses views by their baselines, and reads only the images of those.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Read = Callable[[int], NDArray[Any]]
 
 @dataclass(frozen=True)
 class View:
-    """A view by its name, where it was taken from, and how its pixels are read.
+    """A view: its name, where its camera stands, and how its pixels are read.
 
-    It stands by a baseline among equal cameras, or by a calibrated camera.  `read` takes the number of a frame; a
-    still has frame 0 alone.
+    `stands` is a baseline if all cameras are alike, or a calibrated camera.  `read` takes a frame number; a still has
+    only frame 0.
     """
 
     name: str
@@ -42,44 +42,47 @@ class View:
 
 @dataclass(frozen=True)
 class Listing:
-    """A scene before its images are read; all views stand by baselines, or all by cameras.
+    """A scene whose images have not been read yet.
 
-    Baselines may be counted from anywhere: only their difference to the reference's matters.  `ground_truth`
-    is called when the scene is built, and gives disparity per unit baseline with all listed views.
+    Either all views have baselines, or all have cameras.  The origin of the baselines is arbitrary: only differences
+    to the reference's baseline matter.  `ground_truth` is called when the scene is loaded; it returns disparities per
+    unit baseline, where the unit is that of all listed views, whichever of them are used.
     """
 
-    source: Path  # said in messages: the folder or the rig.toml
+    source: Path  # the folder or file, for messages
     views: list[View]
     reference: View
     ground_truth: Callable[[], NDArray[Any]] | None = None
-    truth_file: Path | None = None  # said in messages, where it is one
-    calibration: Callable[[tuple[int, int]], Calibration | None] | None = None  # for (height, width); not of cameras
+    truth_file: Path | None = None  # for messages; None if the truth has no file of its own
+    calibration: Callable[[tuple[int, int]], Calibration | None] | None = None  # of (height, width); not for cameras
     metadata: dict[str, Any] = field(default_factory=dict)
-    size: tuple[int, int] | None = None  # (width, height) that the source states
+    size: tuple[int, int] | None = None  # the (width, height) that the source states
     name: str = ""
     unit: str = ""  # of the cameras' translations
-    frames: int | None = None  # of a video; a still has none
-    recognised: str = ""  # which format it is, and by what it was recognised
+    frames: int | None = None  # the number of frames of a video; None for a still
+    recognised: str = ""  # the name of the format, and how it was recognised
 
 
 def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
-    """Choose the views, read their images, build the scene; `white` as for `Scene`."""
+    """Choose the views, read their images and build the scene; `white` is the parameter of `Scene`."""
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:
-        raise InputError(f"{listing.source}: holds only one view, {reference.name}; at least two are needed.")
+        raise InputError(listing.source, f"holds only one view, {reference.name}", "add at least one more")
     image = reference.read(frame)
     height, width = image.shape[:2]
     if listing.size not in (None, (width, height)):
         assert listing.size is not None
         raise InputError(
-            f"{listing.source}: states images of {listing.size[0]} x {listing.size[1]} pixels, but "
-            f"{reference.name} is {width} x {height}; correct one of them."
+            listing.source,
+            f"states images of {listing.size[0]} x {listing.size[1]} pixels, but {reference.name} is "
+            f"{width} x {height}",
+            "correct one of them",
         )
     baselines = baselines_of(others, reference, (height, width))
     chosen = choose_views(baselines, which)
     targets = [others[k] for k in chosen]
-    truth = listing.ground_truth() if listing.ground_truth is not None else None
+    truth = _read_truth(listing, (height, width))
     images = [partial(view.read, frame) for view in targets]
     common: dict[str, Any] = {
         "name": writable(listing.name or Path(listing.source).resolve().name),
@@ -93,30 +96,40 @@ def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | 
         if not isinstance(reference.stands, geometry.Camera):
             calibration = listing.calibration((height, width)) if listing.calibration is not None else None
             return Scene(image, images, baselines[chosen], calibration=calibration, **common)
-        # One unit for a rig, the baseline of the nearest of all its views, whichever of them are chosen.
+        # The unit baseline is that of the rig's nearest view, so that it does not depend on which views are chosen.
         cameras = [view.stands for view in [reference, *targets] if isinstance(view.stands, geometry.Camera)]
         nearest = geometry.shortest(list(baselines))
         return Scene.from_cameras(image, images, cameras, unit=listing.unit, nearest=nearest, **common)
     except InputError as error:
-        begins = str(error).partition(":")[0]
-        if begins in ("calibration", common["reference_name"], *common["target_names"]):  # and not with the file
-            raise InputError(f"{listing.source}, {error}") from None
-        if begins == common["name"] and truth is not None and truth.shape != (height, width):
-            raise InputError(
-                f"{listing.truth_file or listing.source}: the ground truth is {truth.shape[1]} x {truth.shape[0]} "
-                f"pixels but {reference.name} is {width} x {height}; use the matching file."
-            ) from None
+        # The scene names a view; a reader that fails names the whole path itself.
+        if error.where in ("calibration", common["reference_name"], *common["target_names"]):
+            raise InputError(f"{listing.source}, {error.where}", error.problem, error.remedy) from None
         raise
 
 
+def _read_truth(listing: Listing, shape: tuple[int, int]) -> NDArray[Any] | None:
+    """Read the ground truth, if there is one, and check its size."""
+    if listing.ground_truth is None:
+        return None
+    truth = listing.ground_truth()
+    if truth.ndim == 2 and truth.shape != shape:
+        raise InputError(
+            listing.truth_file or listing.source,
+            f"the ground truth is {truth.shape[1]} x {truth.shape[0]} pixels but {listing.reference.name} is "
+            f"{shape[1]} x {shape[0]}",
+            "use the matching file",
+        )
+    return truth
+
+
 def writable(name: str) -> str:
-    """A name that can be written: that of a file may hold bytes that are no text, which become escapes."""
+    """Escape the bytes of a file name that are not valid text, so that the name can be written."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True)
 class ImageFile:
-    """Reads an image file, whatever the frame."""
+    """Reads an image file, which is the same for every frame."""
 
     path: Path
 
@@ -124,50 +137,46 @@ class ImageFile:
         return read_image(self.path)
 
 
-def image_file(path: Path) -> Read:
-    """How an image file is read."""
-    return ImageFile(path)
-
-
 def find_reference(views: Iterable[View], told: str | None, default: str, source: Path) -> View:
-    """The view whose image is called `told`, or else `default`."""
+    """Return the view whose image is called `told` or, if that is None, `default`."""
     named = {view.name: view for view in views}
     if told is not None:
         if told not in named:
-            raise InputError(f"{source}: the reference {told!r} is not one of its images; {hint(told, named)}")
+            raise InputError(source, f"the reference {told!r} is not one of its images", hint(told, named))
         return named[told]
     if default not in named:
         raise InputError(
-            f"{source}: the reference image {default} is missing; add it, or name another as the reference."
+            source, f"the reference image {default} is missing", "add it, or name another as the reference"
         )
     return named[default]
 
 
 def stands_at(row: float, column: float) -> Baseline:
-    """The baseline of a cell of a grid, whose rows grow downwards and columns to the right, as the cameras stand.
+    """Return the baseline of a cell in a grid of cameras, whose rows run down and columns to the right.
 
-    Baselines point against the camera's movement, so a view's less the reference's is (col_ref - col, row_ref - row).
+    Baselines point against the camera's movement, so a view's baseline minus the reference's is
+    (col_ref - col, row_ref - row).
     """
     return float(-column), float(-row)
 
 
 def by_cell(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], Path]:
-    """Files of a grid, by (row, column) and sorted; two files for one cell are refused."""
+    """Map (row, column) to the file of that cell, in sorted order; reject two files for one cell."""
     grid: dict[tuple[int, int], Path] = {}
     for cell, path in sorted(cells):
         if cell in grid:
-            raise InputError(f"{path}: stands for the same view as {grid[cell].name}; remove one of them.")
+            raise InputError(path, f"stands for the same view as {grid[cell].name}", "remove one of them")
         grid[cell] = path
     return grid
 
 
 def image_grid(cells: Iterable[tuple[tuple[int, int], Path]]) -> dict[tuple[int, int], View]:
-    """Views of image files on a grid, by (row, column)."""
-    return {cell: View(path.name, stands_at(*cell), image_file(path)) for cell, path in by_cell(cells).items()}
+    """Map (row, column) to the view of that cell, whose image is a file."""
+    return {cell: View(path.name, stands_at(*cell), ImageFile(path)) for cell, path in by_cell(cells).items()}
 
 
 def file_called(folder: Path, name: str) -> Path | None:
-    """The file of that name, whatever the case of its suffix (some cameras and programs write .PNG); None without."""
+    """Find the file of that name, ignoring the case of its suffix (some cameras write .PNG); None if there is none."""
     if os.path.exists(folder / name):
         return folder / name
     wanted = Path(name)
@@ -176,7 +185,7 @@ def file_called(folder: Path, name: str) -> Path | None:
 
 
 def baselines_of(others: list[View], reference: View, shape: tuple[int, int]) -> geometry.Floats:
-    """(B_x, B_y) of views relative to the reference, images being (height, width) pixels."""
+    """Return the baselines (B_x, B_y) of views relative to the reference; `shape` is (height, width) of the images."""
     if not isinstance(reference.stands, geometry.Camera):
         return np.array([view.stands for view in others]) - np.array(reference.stands)
     pairs = [view.stands.relative_to(reference.stands) for view in others if isinstance(view.stands, geometry.Camera)]

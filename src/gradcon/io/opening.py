@@ -1,4 +1,4 @@
-"""Opening a scene, or the frames of a light-field video, whatever its format."""
+"""Open a scene, or the frames of a light-field video, in any supported format."""
 
 from __future__ import annotations
 
@@ -26,34 +26,35 @@ def open_scene(
     neighbours: int | None = None,
     frame: int = 0,
 ) -> Scene:
-    """Open a scene, of whatever format; `gradcon info` says which it is taken for, and why.
+    """Open a scene in any supported format; `gradcon info` reports which format was recognised, and why.
 
     Parameters
     ----------
     path : str or Path
-        A rig.toml or the folder that holds one; a folder of the 4D Light Field Benchmark (input_Cam040.png
-        ..) or of Middlebury 2001 to 2006 (view0.png .. or im0.ppm ..); any folder of images, or of a light-field
-        video's frames or files, whose names count rows and columns; an HDF5 light field of the older HCI set; a NumPy
-        or Zarr array; with `grid`, one image that holds all views; a sparse COLMAP model with its undistorted images.
+        One of: a rig.toml, or the folder that holds one; a folder of the 4D Light Field Benchmark
+        (input_Cam040.png ...) or of Middlebury 2001 to 2006 (view0.png ... or im0.ppm ...); any folder of images,
+        videos or folders of frames whose names count rows and columns; an HDF5 light field of the older HCI set; a
+        NumPy or Zarr array; a single image that holds all views (with `grid`); a sparse COLMAP model with its
+        undistorted images.
     views : "all", "cross", "star" or int
-        Which views to use: all; those in the reference's row and column; these and the diagonals; or the N
-        nearest, the reference counted.  Images that are not used are not read.
+        Which views to use: all of them; those in the reference's row and column ("cross"); those and the diagonals
+        ("star"); or the N nearest, counting the reference.  Images that are not used are not read.
     reference : str or (row, column), optional
-        Name of the reference image, where it is not to be the format's own; of an array, its place.
+        The reference image, if it is not the format's default: its name or, in an array, its position.
     pattern : str, optional
-        File names with {row} and {col} for the camera's place, such as "2067_{row}_{col}.png".
+        File names with {row} and {col} in place of the camera's position, such as "2067_{row}_{col}.png".
     size_factor : float, optional
-        Middlebury only: what the ground truth's grey values are divided by, where the images' size does not
-        tell.
+        Middlebury only: the divisor of the ground truth's grey values.  It is needed only if the size of the images
+        does not imply it.
     grid : (rows, columns), optional
-        One image that holds all views: so many rows and columns of views; with `micro_images`, of pixels under each
-        micro-lens.
+        For a single image that holds all views: the number of rows and columns of views or, with `micro_images`, of
+        pixels under each micro-lens.
     micro_images : bool
-        The image is one of micro-images, each of which holds one pixel of every view.
+        Whether that image consists of micro-images, each of which holds one pixel of every view.
     neighbours : int, optional
-        COLMAP only: how many images around the reference are used.
+        COLMAP only: the number of images around the reference to use.
     frame : int
-        Which frame of a light-field video, from 0.
+        The frame of a light-field video, counted from 0.
 
     Returns
     -------
@@ -62,19 +63,21 @@ def open_scene(
     Raises
     ------
     InputError
-        Something about the input cannot be used; its text says what, where and what to do.
+        The input cannot be used.  The message says where, why and what to do.
     """
     hints = Hints(reference, pattern, size_factor, grid, micro_images, neighbours)
     frames = Frames(list_scene(Path(path), hints), views)
     if not 0 <= frame < len(frames):
-        raise InputError(f"{path}: has no frame {frame}; there are {len(frames)}, counted from 0.")
+        remedy = f"choose a frame from 0 to {len(frames) - 1}" if len(frames) > 1 else "use frame 0, the only one"
+        raise InputError(path, f"has no frame {frame}", remedy)
     return frames[frame]
 
 
 def open_frames(path: str | Path, *, views: Views = "all", **hints: Any) -> Frames:
-    """The frames of a light-field video, each a Scene that is read when it is asked for; a still has one.
+    """Open the frames of a light-field video; a still scene has one frame.
 
-    Takes the parameters of `open_scene`, but for `frame`.  Give them to `gradcon.estimate_many`.
+    Each frame is a Scene that is read when it is accessed.  The parameters are those of `open_scene`, without `frame`.
+    Pass the frames to `gradcon.estimate_many`.
     """
     for name in hints.keys() - {field.name for field in dataclasses.fields(Hints)}:
         raise TypeError(f"open_frames() got an unexpected keyword argument {name!r}")
@@ -82,20 +85,21 @@ def open_frames(path: str | Path, *, views: Views = "all", **hints: Any) -> Fram
 
 
 class Frames(Sequence[Scene]):
-    """What `open_frames` returns: a sequence of scenes.
+    """The frames that `open_frames` returns: a sequence of scenes.
 
     Attributes
     ----------
     listing : Listing
-        What was found at the path, and why it was taken for that.
+        What was found at the path, and how its format was recognised.
     is_video : bool
+        False for a still scene.
     """
 
     def __init__(self, listing: Listing, views: Views = "all") -> None:
         self.listing = listing
         self.views = views
         self.is_video = listing.frames is not None
-        self._white: float | None = None  # of the first scene that is read, and then of all
+        self._white: float | None = None  # set by the first frame that is read, for all frames
 
     def __repr__(self) -> str:
         return f"<Frames of {self.listing.source}: {len(self)}, {self.listing.recognised}>"

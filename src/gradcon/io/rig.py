@@ -1,25 +1,28 @@
-"""rig.toml: a list of images with where their cameras stand, for any rig.
+"""rig.toml: a list of images and their cameras' positions, for any rig.
 
     name = "my rig"              # optional
     reference = "a.png"          # one of the images below
-    ground_truth = "truth.pfm"   # optional: disparity of the reference, a grey PFM
-    unit = "m"                   # optional: of t, and so of the depth: m, cm or mm
-    K = [[800, 0, 320], [0, 800, 240], [0, 0, 1]]   # optional: for all views that have none of their own
+    ground_truth = "truth.pfm"   # optional: disparity of the reference, as a grey PFM
+    unit = "m"                   # optional: the unit of t, and so of the depth: m, cm or mm
+    K = [[800, 0, 320], [0, 800, 240], [0, 0, 1]]   # optional: for all views without a K of their own
 
-    [[views]]                    # one such block a view
-    image = "a.png"              # relative to this file, in its folder or below; or a video, or a folder of frames
+    [[views]]                    # one block per view
+    image = "a.png"              # an image, a video or a folder of frames, in this file's folder or below it
     baseline = [0, 0]            # either this ...
 
     [[views]]
     image = "b.png"
     R = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]           # ... or these: x_image ~ K (R X_world + t)
     t = [-0.1, 0, 0]
-    K = [[810, 0, 320], [0, 810, 240], [0, 0, 1]]   # optional where K stands above
+    K = [[810, 0, 320], [0, 810, 240], [0, 0, 1]]   # optional if K is given above
 
-All views are of one kind.  Baselines: a reference pixel (x, y) of disparity w is seen at (x, y) + w B, B the
-view's `baseline` less the reference's, so a camera one step to the right of the reference has [-1, 0].
-Cameras: pixel centres are at integers, x to the right and y down; the nearest view gets a baseline of length
-1, and ground truth is in that unit.
+Either all views have baselines, or all have cameras.
+
+Baselines: a reference pixel (x, y) of disparity w appears at (x, y) + w B, where B is the view's `baseline` minus the
+reference's.  So a camera one step to the right of the reference has the baseline [-1, 0].
+
+Cameras: pixel centres are at integers, x runs to the right and y down.  The baseline of the nearest view is the unit
+baseline, and the ground truth is in that unit.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from gradcon.io import pfm, png
 from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
 from gradcon.io.format import Format, Hints
 from gradcon.io.frames import open_views
-from gradcon.io.listing import Baseline, Listing, View, file_called, find_reference, image_file
+from gradcon.io.listing import Baseline, ImageFile, Listing, View, file_called, find_reference
 from gradcon.scene.calibration import check_unit
 from gradcon.scene.geometry import Camera
 
@@ -51,7 +54,7 @@ VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
 
 
 def list_rig(path: Path, hints: Hints) -> Listing:
-    """What a rig.toml lists; `hints.reference` overrules the one it names, whose ground truth is then left out."""
+    """List the views of a rig.toml; `hints.reference` may replace its reference, and then there is no ground truth."""
     path = (file_called(path, RIG) or path / RIG) if path.is_dir() else path
     listing = parse_rig(read_text(path), path)
     reads, frames = open_views([path.parent / view.name for view in listing.views])
@@ -71,32 +74,35 @@ CALIBRATED_RIG = Format(f"a rig described by a {RIG}", _recognise, list_rig)
 
 
 def parse_rig(text: str, path: Path) -> Listing:
-    """As `list_rig`, from text alone: what lies at the images' paths, stills or videos, is not looked at.
+    """Parse the text of a rig.toml without looking at the images.
 
-    `path` is said in errors, and images are relative to it.
+    `path` names the rig.toml in errors; image paths are relative to it.
     """
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is absurd"
-        raise InputError(f"{path}: is not a TOML file ({reason}); correct it.") from None
-    refuse_unknown(str(path), table, FIELDS)
+        reason = str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is out of range"
+        raise InputError(path, f"is not a TOML file ({reason})", "correct it") from None
+    refuse_unknown(path, table, FIELDS)
     blocks = _needed(table, "views", str(path))
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        raise InputError(f"{path}: the field 'views' must be [[views]] blocks, one a view.")
+        raise InputError(path, "the field 'views' is not a list of blocks", "write one [[views]] block per view")
     views: list[View] = []
     for number, block in enumerate(blocks, 1):
-        view = _view(block, table, path, f"{path}, view {number}")
+        where = f"{path}, view {number}"
+        view = _view(block, table, path, where)
         if view.name in [other.name for other in views]:
-            raise InputError(f"{path}, view {number}: the field 'image' names {view.name!r} again; list it once.")
+            raise InputError(where, f"the field 'image' names {view.name!r} again", "list it once")
         if views and type(view.stands) is not type(views[0].stands):
-            raise InputError(f"{path}, view {number}: give all views a baseline, or all of them R and t.")
+            problem = "some views have a baseline and others a camera"
+            raise InputError(where, problem, "give all views a baseline, or all of them R and t")
         views.append(view)
     if len(views) < 2:
-        raise InputError(f"{path}: lists fewer than two views; add [[views]] blocks.")
+        raise InputError(path, "lists fewer than two views", "add [[views]] blocks")
     named = _text(_needed(table, "reference", str(path)), "reference", str(path))
     if named not in (names := [view.name for view in views]):
-        raise InputError(f"{path}: the field 'reference' names {named!r}, not one of the images; {hint(named, names)}")
+        problem = f"the field 'reference' names {named!r}, which is not one of the images"
+        raise InputError(path, problem, hint(named, names))
     truth = _inside(table["ground_truth"], "ground_truth", path, str(path)) if "ground_truth" in table else None
     return Listing(
         source=path,
@@ -120,25 +126,27 @@ def write_rig(
     name: str | None = None,
     unit: str = "",
 ) -> Path:
-    """Write images, rig.toml and ground_truth.pfm into a folder, all files or none.
+    """Write images, rig.toml and ground_truth.pfm into a folder: all files, or none if one fails.
 
     Parameters
     ----------
     folder : str or Path
     images : dict of file name (ending in .png) to uint8 or uint16 array
     stands : sequence of Camera, or of (B_x, B_y)
-        Where each image was taken from, in the order of `images`.
+        Where each camera stands, in the order of `images`.
     reference : str
         The file name of the reference.
     ground_truth : (height, width) array, optional
-        Disparity of the reference in pixels per unit baseline; with cameras, the nearest view's is the unit.
+        Disparity of the reference in pixels per unit baseline; with cameras, the nearest view's baseline is the unit.
     name : str, optional
+        The name of the scene; by default that of the folder.
     unit : {"m", "cm", "mm", ""}
-        Of the cameras' t, where it is known.
+        The unit of the cameras' t; empty if it is unknown.
     """
     path = Path(folder) / RIG
     if len(images) != len(stands):
-        raise InputError(f"{path}: there are {len(images)} images but {len(stands)} places; give one for each.")
+        problem = f"there are {len(images)} images but {len(stands)} baselines or cameras"
+        raise InputError(path, problem, "give one for each image")
     lines = [f"name = {_quoted(name)}"] if name is not None else []
     lines.append(f"reference = {_quoted(reference)}")
     if unit:
@@ -147,14 +155,14 @@ def write_rig(
         lines.append(f"ground_truth = {_quoted(GROUND_TRUTH)}")
     for image, place in zip(images, stands, strict=True):
         if PurePosixPath(image).name != image or not image.endswith(".png"):
-            raise InputError(f"{path}: an image is to be called {image!r}; give a plain file name that ends in .png.")
+            raise InputError(path, f"cannot name an image {image!r}", "give a plain file name that ends in .png")
         lines += ["", "[[views]]", f"image = {_quoted(image)}"]
         if isinstance(place, Camera):
             lines += [f"{field} = {np.asarray(getattr(place, field), float).tolist()}" for field in ("K", "R", "t")]
         else:
             lines.append(f"baseline = {np.asarray(place, float).tolist()}")
     text = "\n".join([*lines, ""])
-    parse_rig(text, path)  # what cannot be read back is not written
+    parse_rig(text, path)  # write nothing that cannot be read back
 
     def files() -> Iterator[tuple[str, bytes]]:
         yield RIG, text.encode()
@@ -173,36 +181,38 @@ def _view(block: dict[str, Any], table: dict[str, Any], path: Path, where: str) 
     stands: Baseline | Camera
     if "baseline" in block:
         if camera_fields or "K" in table:
-            raise InputError(f"{where}: has a baseline and a camera's {[*camera_fields, 'K'][0]}; give only one kind.")
+            problem = f"has a baseline and a camera's {[*camera_fields, 'K'][0]}"
+            raise InputError(where, problem, "give only one kind")
         x, y = _numbers(block["baseline"], (2,), "baseline", where)
         stands = (float(x), float(y))
     elif not camera_fields:
-        raise InputError(f"{where}: the field 'baseline' is missing (or 'R' and 't', of a camera); add it.")
+        raise InputError(where, "the field 'baseline' is missing", "add it (or 'R' and 't', for a camera)")
     else:
         K = _numbers(block["K"] if "K" in block else _needed(table, "K", where), (3, 3), "K", where)
         R = _numbers(_needed(block, "R", where), (3, 3), "R", where)
         t = _numbers(_needed(block, "t", where), (3,), "t", where)
         stands = Camera.of(K, R, t, where)
-    return View(block["image"], stands, image_file(image))
+    return View(block["image"], stands, ImageFile(image))
 
 
 def _needed(table: Mapping[str, Any], field: str, where: str) -> Any:
     if field not in table:
-        raise InputError(f"{where}: the field {field!r} is missing; add it.")
+        raise InputError(where, f"the field {field!r} is missing", "add it")
     return table[field]
 
 
 def _text(value: Any, field: str, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where}: the field {field!r} must be text in quotes, not {value!r:.60}.")
+        raise InputError(where, f"the field {field!r} must be text in quotes, not {value!r:.60}", "correct it")
     return value
 
 
 def _inside(value: Any, field: str, path: Path, where: str) -> Path:
-    """The path of a file that stays in the rig's folder."""
+    """Return the path of a file, which must not leave the rig's folder."""
     name = _text(value, field, where)
     if leaves_folder(name):
-        raise InputError(f"{where}: the field {field!r} leaves the rig's folder ({name!r:.60}); move the file into it.")
+        problem = f"the field {field!r} leaves the rig's folder ({name!r:.60})"
+        raise InputError(where, problem, "move the file into it")
     return path.parent / name
 
 
@@ -210,12 +220,12 @@ def _numbers(value: Any, shape: tuple[int, ...], field: str, where: str) -> NDAr
     flat = _flat(value, shape)
     if flat is None:
         wanted = "two numbers" if shape == (2,) else " x ".join(map(str, shape)) + " finite numbers"
-        raise InputError(f"{where}: the field {field!r} must be {wanted}, not {value!r:.60}.")
+        raise InputError(where, f"the field {field!r} must be {wanted}, not {value!r:.60}", "correct it")
     return np.array(flat).reshape(shape)
 
 
 def _flat(value: Any, shape: tuple[int, ...]) -> list[float] | None:
-    """The numbers of nested lists of that shape, or None where they are not that."""
+    """Flatten nested lists of numbers; return None if they do not have that shape."""
     if not shape:
         number = finite_number(value)
         return None if number is None else [number]
