@@ -1,7 +1,7 @@
-"""Folders of the 4D Light Field Benchmark: input_Cam000.png .., parameters.cfg, gt_disp_lowres.pfm.
+"""Folders of the 4D Light Field Benchmark: input_Cam000.png ..., parameters.cfg, gt_disp_lowres.pfm.
 
-Camera k stands at row k // columns, column k % columns.  A point seen at (x, y) in the reference with
-disparity d is seen at (x + d (col_ref - col), y + d (row_ref - row)) in another view; positive is nearer.
+Camera k stands at row k // columns and column k % columns.  A point that the reference sees at (x, y) with disparity d
+appears at (x + d (col_ref - col), y + d (row_ref - row)) in another view; positive disparities are nearer.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from gradcon.scene import Calibration
 PARAMETERS = "parameters.cfg"
 GROUND_TRUTH = "gt_disp_lowres.pfm"
 _VIEW = re.compile(r"input_Cam(\d{3,6})\.(?i:png)", re.ASCII)
-_GRID = (9, 9)  # where no parameters.cfg says otherwise
+_GRID = (9, 9)  # unless parameters.cfg says otherwise
 
 
 def is_hci(folder: Path) -> bool:
-    """Whether a folder holds views named as the benchmark names them."""
+    """Tell whether a folder holds views with the benchmark's file names."""
     return any(_VIEW.fullmatch(path.name) for path in files_in(folder))
 
 
 def list_hci(folder: Path, hints: Hints) -> Listing:
-    """Any subset of the views; the reference is the centre view unless another is told."""
+    """List the views that are present; the reference is the centre view unless `hints` names another."""
     parameters = _parameters(folder)
     rows, columns = _GRID
     if parameters:
@@ -44,7 +44,8 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
         if match := _VIEW.fullmatch(path.name):
             number = int(match[1])
             if number >= rows * columns:
-                raise InputError(f"{path}: is outside the {rows} x {columns} grid of cameras; see {PARAMETERS}.")
+                problem = f"is outside the {rows} x {columns} grid of cameras"
+                raise InputError(path, problem, f"remove it, or correct the grid in {PARAMETERS}")
             cells.append((divmod(number, columns), path))
     grid = image_grid(cells)
     views = list(grid.values())
@@ -54,7 +55,7 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
     row, column = next(cell for cell, view in grid.items() if view is chosen)
     steps = column - columns // 2, row - rows // 2
     name = GROUND_TRUTH
-    if (row, column) != centre:  # the benchmark's truth for other views, where it was downloaded too
+    if (row, column) != centre:  # the benchmark offers the truth of other views as separate files
         name = f"gt_disp_lowres_{Path(chosen.name).stem.removeprefix('input_')}.pfm"
     truth = file_called(folder, name)
     size = None
@@ -69,7 +70,7 @@ def list_hci(folder: Path, hints: Hints) -> Listing:
         calibration=_calibration(parameters, steps) if parameters else None,
         metadata={"format": "hci", **parameters},
         size=size,
-        name=str(parameters.get("scene", "")),  # else the folder's name
+        name=str(parameters.get("scene", "")),  # otherwise the folder's name
     )
 
 
@@ -88,33 +89,39 @@ def write_hci(
     *,
     cells: Iterable[tuple[int, int]] | None = None,
 ) -> Path:
-    """Write a light field as such a folder, all files or none.
+    """Write a light field as a folder of the 4D Light Field Benchmark: all files, or none if one fails.
 
     Parameters
     ----------
     folder : str or Path
     views : array[v, u, y, x] or array[v, u, y, x, 3] of uint8 (or uint16)
-        Row v grows downwards and column u to the right, as the cameras stand.
+        Rows v run down and columns u to the right, as the cameras stand.
     ground_truth : (height, width) array, optional
         Disparity of the centre view (rows // 2, columns // 2), in pixels per unit baseline.
     parameters : dict, optional
-        Fields of parameters.cfg (see `hci_parameters.FIELDS`), in one flat dict; the grid and the images'
-        size are filled in.  Without it no parameters.cfg is written, which only a 9 x 9 grid can do without.
+        The fields of parameters.cfg (see `hci_parameters.FIELDS`) in one flat dict; the grid and the size of the images
+        are filled in.  If omitted, no parameters.cfg is written; only a 9 x 9 grid can do without one.
     cells : iterable of (v, u), optional
         The views to write; all by default.
     """
     array = np.asarray(views)
     if array.ndim not in (4, 5) or array.dtype not in (np.uint8, np.uint16):
-        raise InputError(f"{folder}: views must be uint8 array[v, u, y, x] or [v, u, y, x, 3], not {array.shape}.")
+        raise InputError(
+            folder,
+            f"the views are {array.dtype} of the shape {array.shape}",
+            "give a uint8 or uint16 array[v, u, y, x] or array[v, u, y, x, 3]",
+        )
     rows, columns, height, width = array.shape[:4]
     chosen = sorted({(int(v), int(u)) for v, u in cells} if cells is not None else set(np.ndindex(rows, columns)))
     outside = [cell for cell in chosen if not (0 <= cell[0] < rows and 0 <= cell[1] < columns)]
     if outside:
-        raise InputError(f"{folder}: the view {outside[0]} is outside the {rows} x {columns} grid of views.")
+        problem = f"the view {outside[0]} is outside the {rows} x {columns} grid of views"
+        raise InputError(folder, problem, "leave it out of the cells")
     if parameters is None and (rows, columns) != _GRID:
-        raise InputError(f"{folder}: a grid of {rows} x {columns} needs a {PARAMETERS}; give the parameters.")
+        raise InputError(folder, f"a grid of {rows} x {columns} needs a {PARAMETERS}", "give the parameters")
     if ground_truth is not None and np.shape(ground_truth) != (height, width):
-        raise InputError(f"{folder}: ground truth is {np.shape(ground_truth)} but the views are {(height, width)}.")
+        problem = f"the ground truth has the shape {np.shape(ground_truth)} but the views have {(height, width)}"
+        raise InputError(folder, problem, "give a map of the views' size")
     found = {
         "num_cams_x": columns,
         "num_cams_y": rows,
@@ -140,18 +147,18 @@ def _calibration(parameters: Parameters, steps: tuple[float, float]) -> Callable
 
 
 def view_name(row: int, column: int, columns: int) -> str:
-    """The benchmark's file name of the view at (row, column) of a grid with that many columns."""
+    """Return the benchmark's file name for the view at (row, column) of a grid with that many columns."""
     return f"input_Cam{row * columns + column:03d}.png"
 
 
 def _refuse_leftovers(folder: Path, views: set[str], parameters: object, ground_truth: object) -> None:
-    """Refuse a folder where files of another scene would mix with the new ones."""
+    """Reject a folder where files of another scene would mix with the new ones."""
     written = views | ({PARAMETERS} if parameters is not None else set())
     written |= {GROUND_TRUTH} if ground_truth is not None else set()
     for path in files_in(folder) if folder.is_dir() else []:
         belongs = path.name in (PARAMETERS, GROUND_TRUTH, "rig.toml") or _VIEW.fullmatch(path.name)
         if belongs and path.name not in written:
-            raise InputError(f"{folder}: already holds another scene ({path.name}); choose an empty folder.")
+            raise InputError(folder, f"already holds another scene ({path.name})", "choose an empty folder")
 
 
 def _view(array: NDArray[Any], v: int, u: int) -> NDArray[Any]:
@@ -162,7 +169,8 @@ def _view(array: NDArray[Any], v: int, u: int) -> NDArray[Any]:
 def _filled(parameters: Mapping[str, Value], found: dict[str, int], where: str) -> str:
     for name, value in found.items():
         if parameters.get(name, value) != value:
-            raise InputError(f"{where}: the field {name!r} is {parameters[name]}, but the views have {value}.")
+            problem = f"the field {name!r} is {parameters[name]}, but the views have {value}"
+            raise InputError(where, problem, "correct the field, or leave it out")
     return format_parameters({**parameters, **found}, where)
 
 

@@ -1,8 +1,7 @@
-"""parameters.cfg of a 4D light-field folder: its fields, read strictly and written so that they read back.
+"""The parameters.cfg of a 4D light-field folder: its fields, a strict reader, and a writer that checks its output.
 
-Of the fields, those on the grid of cameras, the images' size and what metric depth needs must be there; the
-others describe the scene and may be left out.  A field that is not known is refused: it is more likely a slip
-than news.
+The fields that describe the camera grid, the size of the images and what metric depth needs are required; the others
+describe the scene and are optional.  Unknown fields are rejected, because they are most likely typing errors.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 
 
 class _Parser(configparser.RawConfigParser):
-    """No interpolation, no default section, names as they are written."""
+    """A parser without interpolation or a default section, which keeps the case of names."""
 
     def __init__(self) -> None:
         super().__init__(default_section="", strict=True, delimiters=("=",), empty_lines_in_values=False)
@@ -73,34 +72,35 @@ class _Parser(configparser.RawConfigParser):
 
 
 def read_parameters(path: Path) -> Parameters:
-    """The values of a parameters.cfg, by field; ints, floats and text."""
+    """Read a parameters.cfg into a dict of ints, floats and strings."""
     return parse_parameters(read_text(path), str(path))
 
 
 def parse_parameters(text: str, where: str = "parameters.cfg") -> Parameters:
-    """As `read_parameters`, from text; `where` is said in an error."""
+    """Parse the text of a parameters.cfg; `where` names it in errors."""
     parser = _Parser()
     try:
         parser.read_string(text)
     except configparser.Error as error:
         reason = str(error.message).splitlines()[0]
-        raise InputError(f"{where}: is not a list of sections and 'field = value' lines ({reason}).") from None
+        problem = f"is not a list of sections and 'field = value' lines ({reason.rstrip('.')})"
+        raise InputError(where, problem, "correct it, or download it again") from None
     values: Parameters = {}
     for section in parser.sections():
         if section not in FIELDS:
-            raise InputError(f"{where}: unknown section {section!r}; {hint(section, FIELDS)}")
+            raise InputError(where, f"unknown section {section!r}", hint(section, FIELDS))
         refuse_unknown(f"{where}, section {section}", parser[section], FIELDS[section])
         for name, value in parser[section].items():
             values[name] = _value(name, value, where)
     for name in NEEDED:
         if name not in values:
             section = next(section for section, fields in FIELDS.items() if name in fields)
-            raise InputError(f"{where}: the field {name!r} is missing; add it to section {section}.")
+            raise InputError(where, f"the field {name!r} is missing", f"add it to section {section}")
     return values
 
 
 def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg") -> str:
-    """The text of a parameters.cfg that reads back as `values`."""
+    """Format `values` as the text of a parameters.cfg, and check that it reads back as the same values."""
     refuse_unknown(where, values, KIND)
     sections = []
     for section, fields in FIELDS.items():
@@ -110,7 +110,7 @@ def format_parameters(values: Mapping[str, Value], where: str = "parameters.cfg"
     back = parse_parameters(text, where)
     for name, value in values.items():
         if back.get(name) != value:
-            raise InputError(f"{where}: the field {name!r} cannot hold {value!r}; give {KIND[name]} on one line.")
+            raise InputError(where, f"the field {name!r} cannot hold {value!r}", f"give {KIND[name]} on one line")
     return text
 
 
@@ -123,5 +123,5 @@ def _value(name: str, text: str, where: str) -> Value:
     if kind != COUNT and _NUMBER.fullmatch(text):
         number = finite_number(float(text))
     if number is None or (kind == LENGTH and number <= 0):
-        raise InputError(f"{where}: the field {name!r} must be {kind}, not {text!r}.")
+        raise InputError(where, f"the field {name!r} must be {kind}, not {text!r}", "correct it")
     return number

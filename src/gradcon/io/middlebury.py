@@ -1,9 +1,9 @@
 """Multi-view folders of Middlebury 2001 to 2006: collinear, equally spaced views, counted from the left.
 
-Two layouts: view0.png .. view6.png with disp1.png (2005 and 2006, reference view1), and im0.ppm .. im8.ppm
-with disp2.pgm (2001 and 2003, reference im2); any of the views may be missing.  A map's grey value divided by
-the size factor is the disparity in pixels between its own view and the one four steps on; divided by 4 once
-more it is pixels per unit baseline, the distance of adjacent views.  Grey 0 means unknown.
+There are two layouts: view0.png ... view6.png with disp1.png (2005 and 2006, reference view1), and im0.ppm ... im8.ppm
+with disp2.pgm (2001 and 2003, reference im2).  Any of the views may be missing.  A map's grey value divided by the size
+factor is the disparity in pixels between its own view and the view four steps further on; divided by four again, it is
+in pixels per unit baseline, the distance between adjacent views.  Grey 0 means unknown.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from gradcon.io.images import read_grey_values
 from gradcon.io.listing import Listing, file_called, find_reference, image_grid
 from gradcon.scene.calibration import Calibration
 
-STEPS = 4  # between the two views whose disparity the maps give
-FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # of 2005 and 2006 at full size, between these two views
-CENTRED = 3  # the view whose principal point is taken to be in the middle; see _calibration
+STEPS = 4  # between the two views to which the maps' disparities refer
+FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # for 2005 and 2006 at full size; the baseline is between these two views
+CENTRED = 3  # the view whose principal point is assumed to be in the middle; see _calibration
 DMIN = "dmin.txt"
 CALIBRATED = "view"  # the layout of 2005 and 2006
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """One of the two ways in which the views are named, and how the size tells what grey values mean."""
+    """One of the two naming schemes, and how the height of the images implies the size factor."""
 
     stem: str
-    extension: str  # of the view that is the reference by default
+    extension: str  # of the default reference
     reference: int
     factors: dict[int, float]  # by image height
     otherwise: float | None
 
     def factor(self, height: int, told: float | None) -> float | None:
-        """What grey values are divided by, where it is known; for 2005 and 2006 how much smaller the images are too."""
+        """Return the size factor, or None if it is unknown; for 2005 and 2006 the images are reduced by it too."""
         return told or self.factors.get(height, self.otherwise)
 
 
-# Full, half and third size are known by their height; so are the three sizes of 2003, and all else is 2001.
+# The height identifies full, half and third size, and the three sizes of 2003; any other height is taken as 2001.
 LAYOUTS = (
     _Layout("view", "png", 1, {1110: 1, 555: 2, 370: 3}, None),
     _Layout("im", "ppm", 2, {375: 4, 750: 2, 1500: 1}, 8),
@@ -53,15 +53,15 @@ LAYOUTS = (
 
 
 def is_middlebury(folder: Path) -> bool:
-    """Whether a folder holds views named as Middlebury names them."""
+    """Tell whether a folder holds views with Middlebury's file names."""
     return any(_numbered(folder, layout.stem) for layout in LAYOUTS)
 
 
 def list_middlebury(folder: Path, hints: Hints) -> Listing:
-    """The views that are there; the size factor is what grey values are divided by, inferred if not told."""
+    """List the views that are present; the size factor is inferred unless `hints` gives it."""
     size_factor = hints.size_factor
     if size_factor is not None and not (np.isfinite(size_factor) and size_factor > 0):
-        raise InputError(f"size_factor: must be a positive number, not {size_factor}.")
+        raise InputError("size_factor", f"must be a positive number, not {size_factor}", "correct it")
     layout, cells = next((layout, cells) for layout in LAYOUTS if (cells := _numbered(folder, layout.stem)))
     grid = image_grid(((0, number), path) for number, path in cells)
     default = grid.get((0, layout.reference))
@@ -92,24 +92,25 @@ MIDDLEBURY = Format("a multi-view folder of Middlebury", _recognise, list_middle
 
 
 def read_map(path: Path, layout: _Layout, size_factor: float | None) -> NDArray[np.float32]:
-    """Disparity in pixels per unit baseline from a map of grey values, NaN where it is unknown."""
+    """Read a map of grey values as disparities in pixels per unit baseline, NaN where they are unknown."""
     grey = read_grey_values(path)
     factor = layout.factor(grey.shape[0], size_factor)
     if factor is None:
         raise InputError(
-            f"{path}: is {grey.shape[0]} pixels high, not one of the published sizes "
-            f"({', '.join(map(str, layout.factors))}); give the size_factor to divide its grey values by."
+            path,
+            f"is {grey.shape[0]} pixels high, not one of the published sizes ({', '.join(map(str, layout.factors))})",
+            "give the size_factor to divide its grey values by",
         )
     return np.where(grey == 0, np.float32(np.nan), grey.astype(np.float32) / np.float32(factor * STEPS))
 
 
 def _calibration(dmin: Path | None, factor: float | None, shape: tuple[int, int], number: int) -> Calibration | None:
-    """Depth in mm of the view of that number, where dmin.txt is there.
+    """Return the calibration (in mm) of the view of that number, or None without dmin.txt or a size factor.
 
-    Cropping shifted each view by dmin / 4 against the next, so they do not share a principal point.  None is published.
-    The widths of the 13 scenes looked at are 1690 - 3/2 dmin, to a few pixels: of frames of one width, what all seven
-    views show was kept, the right of the first and the left of the last.  If the lens was before the middle of the
-    frame, its principal point is in the middle of the fourth view, view3.
+    The dataset crops each view by dmin / 4 against the next, so the views do not share a principal point, and none is
+    published.  The widths of the 13 scenes examined are 1690 - 3/2 dmin, to within a few pixels: of frames of equal
+    width, the part that all seven views show was kept, which is the right of the first and the left of the last.  If
+    the lens was in front of the middle of the frame, the principal point is in the middle of the fourth view, view3.
     """
     if dmin is None or factor is None:
         return None
@@ -119,7 +120,7 @@ def _calibration(dmin: Path | None, factor: float | None, shape: tuple[int, int]
     except ValueError:
         cropped = None
     if cropped is None:
-        raise InputError(f"{dmin}: must hold one number, not {text!r:.60}; download it again, or remove it.")
+        raise InputError(dmin, f"must hold one number, not {text!r:.60}", "download it again, or remove it")
     focal, (height, width) = FOCAL_PX / factor, shape
     K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
     middle = Calibration(FOCAL_PX * BASELINE_MM / (STEPS * factor), K, cropped / (STEPS * factor), "mm")

@@ -1,4 +1,4 @@
-"""The names of the files that gradcon writes, so that none of them is ever taken for a view of a scene."""
+"""The names of the files that gradcon writes, so that readers never mistake them for views."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-1"
-VIDEO_LIST = "video.json"  # of a folder that holds a folder of results for each frame
-UNCERTAINTY_PICTURE = "uncertainty.png"  # of `gradcon evaluate --uncertainty`
-RESULT_FILES = (  # all that a result may leave in its folder
+VIDEO_LIST = "video.json"  # in a folder that holds one folder of results per frame
+UNCERTAINTY_PICTURE = "uncertainty.png"  # written by `gradcon evaluate --uncertainty`
+RESULT_FILES = (  # everything that a result may write into its folder
     "disparity.pfm",
     "disparity.png",
     "uncertainty.pfm",
@@ -22,13 +22,13 @@ RESULT_FILES = (  # all that a result may leave in its folder
     SUMMARY,
 )
 
-CONTACT_SHEET = "-views.png"  # as `gradcon info` ends the name of one
+CONTACT_SHEET = "-views.png"  # the ending of the contact sheets that `gradcon info` writes
 BATCH_LIST = "batch.json"
-RECORDS = (SUMMARY, VIDEO_LIST, BATCH_LIST)  # in folders of results: of an estimate, a video, a batch
+RECORDS = (SUMMARY, VIDEO_LIST, BATCH_LIST)  # they mark a folder of results: of an estimate, a video, a batch
 
 
 def is_output(path: Path) -> bool:
-    """Whether a file is a contact sheet, or a folder one of results."""
+    """Tell whether a path is a contact sheet or a folder of results."""
     if os.path.isdir(path):
         return any(os.path.isfile(path / record) for record in RECORDS)
     return path.name.endswith(CONTACT_SHEET)

@@ -1,9 +1,9 @@
-"""Any folder whose file names tell where the cameras stand, by a pattern such as "2067_{row}_{col}.png".
+"""Folders whose file names give the cameras' positions, by a pattern such as "2067_{row}_{col}.png".
 
-The names are those of images; or, for a light-field video, of folders of frames or of video files.  {row} and {col}
-stand for digits, with or without leading zeros; all else is literal.  Rows are counted downwards and columns to the
-right, as the cameras stand; with one of the two fields only, the cameras form a column or a row.  The unit
-baseline is one step of the numbers.
+The names are those of images or, for a light-field video, of folders of frames or video files.  {row} and {col} stand
+for digits, with or without leading zeros; everything else is literal.  Rows run down and columns to the right, as the
+cameras stand; with only one of the two fields, the cameras form a column or a row.  The unit baseline is one step of
+the numbers.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ from gradcon.io.outputs import is_output
 from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
-MOST_COUNTED = 9999  # larger numbers are dates and times, not rows and columns
+MOST_COUNTED = 9999  # larger numbers are dates or times, not rows or columns
 _FIELD = re.compile(r"\{(row|col)\}")
-# The last two numbers, neither a fraction: the 5 of x_0.5.png is no column, nor that of x_.5.png; that of a.5.png is.
+# The last two numbers, unless they are fractions: the 5 in x_0.5.png or x_.5.png is no column, but in a.5.png it is.
 _NUMBER = r"(?<![0-9])(?:(?<!\.)|(?<=[^\W\d_]\.))([0-9]+)"
 _TWO_NUMBERS = re.compile(rf"(.*?){_NUMBER}([^0-9]+){_NUMBER}([^0-9]*)")
 
 
 def list_pattern(folder: Path, hints: Hints) -> Listing:
-    """The files that match the pattern that is told, or else the one that is inferred."""
+    """List the files that match the pattern in `hints`, or the inferred one."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: is a file, but a pattern is for a folder of images; leave one of the two out.")
+        raise InputError(folder, "is a file, but a pattern is for a folder of images", "leave one of the two out")
     pattern = infer_pattern(folder) if hints.pattern is None else hints.pattern
-    assert pattern is not None  # or the format would not have been recognised
+    assert pattern is not None  # otherwise the format would not have been recognised
     return _list(folder, pattern, hints.reference)
 
 
 def infer_pattern(folder: Path) -> str | None:
-    """The pattern by which most images, videos or folders of images count rows and columns."""
+    """Infer the pattern by which most images, videos or folders of images count rows and columns."""
     return _clearest(*candidates(folder))[0]
 
 
 def _clearest(found: Counter[str], others: int) -> tuple[str | None, int]:
-    """The pattern that more names fit than not, if there is one; and how many do not."""
+    """Return the pattern that the majority of names fit, or None, and how many names do not fit it."""
     pattern, count = (found.most_common(1) or [("", 0)])[0]
     rest = found.total() - count + others
     return (pattern if count > max(1, rest) else None), rest
 
 
 def candidates(folder: Path) -> tuple[Counter[str], int]:
-    """How many names fit which pattern, by their last two numbers; and how many fit none.
+    """Count the names that fit each pattern of their last two numbers, and those that fit none.
 
-    Notes do not count, nor does what this program has put there.
+    Files that are neither images nor videos are ignored, and so are the outputs of this program.
     """
     found, others = Counter[str](), 0
     for path in files_in(folder):
         is_folder = path.is_dir()
         if path.name.startswith(".") or not (is_folder or path.suffix.lower() in SUFFIXES) or is_output(path):
             continue
-        suffix = "" if is_folder else path.suffix  # the 4 of .mp4 counts nothing
+        suffix = "" if is_folder else path.suffix  # the 4 of .mp4 is not a column
         match = _TWO_NUMBERS.fullmatch(path.name.removesuffix(suffix))
         strange = "{" in path.name or (is_folder and not _holds_an_image(path))
         if match is None or strange or max(int(match[2]), int(match[4])) > MOST_COUNTED:
@@ -84,13 +84,13 @@ def _inferred(path: Path, hints: Hints) -> str | None:
     return f"its files fit the pattern {pattern!r}" + (f", others ({others}) do not" if others else "")
 
 
-NAME = "a folder whose file names tell where the cameras stand"
+NAME = "a folder whose file names give the cameras' positions"
 TOLD = Format(NAME, _told, list_pattern, frozenset({"pattern"}))
 INFERRED = Format(NAME, _inferred, list_pattern)
 
 
 def _list(folder: Path, pattern: str, reference: str | None) -> Listing:
-    """The files that match; the reference is the view nearest to the middle unless another is told."""
+    """List the files that match; the reference is the view nearest to the middle unless `reference` names another."""
     expression = compile_pattern(pattern)
     cells = []
     for path in files_in(folder):
@@ -100,8 +100,9 @@ def _list(folder: Path, pattern: str, reference: str | None) -> Listing:
     if len(cells) < 2:
         matches = "only one file matches" if cells else "no file matches"
         raise InputError(
-            f"{folder}: {matches} the pattern {pattern!r}, but at least two views are needed; "
-            "check the pattern against the file names."
+            folder,
+            f"{matches} the pattern {pattern!r}, but at least two views are needed",
+            "check the pattern against the file names",
         )
     files = by_cell(cells)
     reads, frames = open_views(list(files.values()))
@@ -117,23 +118,25 @@ def _list(folder: Path, pattern: str, reference: str | None) -> Listing:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """A regular expression for file names, with groups `row` and `col`."""
+    """Compile a pattern to a regular expression for file names, with the groups `row` and `col`."""
     literals_and_fields = _FIELD.split(pattern)
     fields = literals_and_fields[1::2]
     if not fields:
-        raise InputError(f"pattern: {pattern!r} has no {{row}} or {{col}}; write one where the numbers stand.")
+        raise InputError("pattern", f"{pattern!r} has no {{row}} or {{col}}", "write one in place of the numbers")
     if len(set(fields)) < len(fields):
-        raise InputError(f"pattern: {pattern!r} names a field twice; use {{row}} and {{col}} once each.")
+        raise InputError("pattern", f"{pattern!r} names a field twice", "use {row} and {col} once each")
     if len(fields) == 2 and not literals_and_fields[2]:
-        raise InputError(f"pattern: {pattern!r} has nothing between its fields, so numbers cannot be told apart.")
+        problem = f"{pattern!r} has nothing between its fields, so their numbers cannot be told apart"
+        raise InputError("pattern", problem, "rename the files with a separator")
     if "/" in pattern or "\\" in pattern:
-        raise InputError(f"pattern: {pattern!r} names a folder; give the folder as the scene and only file names here.")
+        remedy = "give the folder as the scene, and a pattern of file names only"
+        raise InputError("pattern", f"{pattern!r} names a folder", remedy)
     parts = [f"(?P<{part}>[0-9]{{1,9}})" if k % 2 else re.escape(part) for k, part in enumerate(literals_and_fields)]
     return re.compile("".join(parts))
 
 
 def _middle(grid: dict[tuple[int, int], View]) -> View:
-    """The view nearest to the middle of the range of rows and columns; of equals, the lower right one."""
+    """Return the view nearest to the middle of the range of rows and columns; of equals, the lower right one."""
     rows, columns = zip(*grid, strict=True)
     row2, column2 = min(rows) + max(rows), min(columns) + max(columns)
 
