@@ -1,7 +1,7 @@
-"""The binary form of a sparse COLMAP model, read by pycolmap after its layout has been checked.
+"""The binary form of a sparse COLMAP model, read with pycolmap after its layout has been checked.
 
-pycolmap does not look for the end of a file: of truncated ones it accepts some and never returns from others.  So
-every file's counts are followed to its last byte before pycolmap sees it.
+pycolmap does not check for the end of a file: it accepts some truncated files and never returns from others.  So we
+first follow the counts in every file to its last byte.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
 from gradcon.io.colmap_model import (
+    EXPORT,
     PINHOLES,
     Ids,
     Lens,
@@ -28,17 +29,19 @@ from gradcon.io.colmap_model import (
     shot_of,
 )
 
+COPY = "copy or export the model again"
 _POSE = 7 * 8  # bytes of a quaternion and a translation
 
 
 def read_binary(folder: Path) -> Model:
-    """The model of cameras.bin, images.bin, points3D.bin and, from COLMAP 3.12 on, rigs.bin and frames.bin."""
+    """Read cameras.bin, images.bin, points3D.bin and, from COLMAP 3.12 on, rigs.bin and frames.bin."""
     try:
         import pycolmap
     except ImportError:
         raise InputError(
-            f"{folder}: is a binary COLMAP model, which needs pycolmap; pip install 'gradcon[colmap]', or convert it "
-            "with `colmap model_converter --output_type TXT`."
+            folder,
+            "is a binary COLMAP model, which needs pycolmap",
+            "run `pip install pycolmap`, or convert the model with `colmap model_converter --output_type TXT`",
         ) from None
     for name, walk in _LAYOUTS.items():
         path = folder / name
@@ -50,10 +53,11 @@ def read_binary(folder: Path) -> Model:
         return _model(reconstruction, folder)
     except InputError:
         raise
-    except Exception:  # pycolmap raises whatever its checks and containers do
+    except Exception:  # pycolmap raises many kinds of errors
         raise InputError(
-            f"{folder}: pycolmap cannot read this binary model, whose files are damaged or do not belong together; "
-            "export it again."
+            folder,
+            "pycolmap cannot read this binary model: its files are damaged or do not belong together",
+            EXPORT,
         ) from None
 
 
@@ -67,7 +71,7 @@ def _model(reconstruction: Any, folder: Path) -> Model:
     for number, image in reconstruction.images.items():
         where = f"{folder / 'images.bin'}, image {number}"
         if image.name in shots:
-            raise InputError(f"{where}: the image {image.name!r:.60} is listed twice; list it once.")
+            raise InputError(where, f"the image {image.name!r:.60} is listed twice", "list it once")
         pose = image.cam_from_world
         pose = pose() if callable(pose) else pose  # a property before pycolmap 3.12
         x, y, z, w = pose.rotation.quat
@@ -76,12 +80,12 @@ def _model(reconstruction: Any, folder: Path) -> Model:
     ids = np.array(list(reconstruction.points3D), dtype=np.int64)
     points = np.array([reconstruction.points3D[k].xyz for k in ids], dtype=np.float64).reshape(-1, 3)
     if not is_sane(points.flat):
-        raise InputError(f"{folder / 'points3D.bin'}: a point is not finite; export the model again.")
+        raise InputError(folder / "points3D.bin", "a point is not finite", EXPORT)
     return model_of(list(shots.values()), ids, points)
 
 
 class _Bytes:
-    """A file's bytes and a place among them."""
+    """The bytes of a file, and a position in them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,16 +93,16 @@ class _Bytes:
         self.at = 0
 
     def follow(self, walk: Callable[[_Bytes], None]) -> None:
-        """Go through as many items as the file's first number says; they must end where the file ends."""
+        """Walk through the items, whose count is the file's first number; they must end where the file ends."""
         for _ in range(self.number("<Q")):
             walk(self)
         if self.at != len(self.data):
-            raise InputError(f"{self.path}: holds more than it says; copy or export the model again.")
+            raise InputError(self.path, "holds more than it states", COPY)
 
     def skip(self, count: int) -> None:
         self.at += count
         if self.at > len(self.data):
-            raise InputError(f"{self.path}: is truncated; copy or export the model again.")
+            raise InputError(self.path, "is truncated", COPY)
 
     def number(self, kind: str) -> int:
         start = self.at
@@ -112,7 +116,7 @@ class _Bytes:
 
 def _camera(data: _Bytes) -> None:
     number, kind = data.number("<I"), data.number("<i")
-    pinholes = list(PINHOLES)  # their numbers are 0 and 1
+    pinholes = list(PINHOLES)  # COLMAP numbers them 0 and 1
     if not 0 <= kind < len(pinholes):
         refuse_distorted(_model_name(kind), f"{data.path}, camera {number}")
     data.skip(2 * 8 + 8 * PINHOLES[pinholes[kind]])  # width, height, parameters
@@ -128,27 +132,27 @@ def _model_name(kind: int) -> str:
 
 
 def _image(data: _Bytes) -> None:
-    data.skip(4 + _POSE + 4)  # its number, and the camera's
+    data.skip(4 + _POSE + 4)  # image id, pose, camera id
     data.skip_name()
-    data.skip(data.number("<Q") * 24)  # x, y, the point's number
+    data.skip(data.number("<Q") * 24)  # x, y, point id
 
 
 def _point(data: _Bytes) -> None:
-    data.skip(8 + 3 * 8 + 3 + 8)  # number, x, y, z, colour, error
-    data.skip(data.number("<Q") * 8)  # in which image, which observation
+    data.skip(8 + 3 * 8 + 3 + 8)  # point id, x, y, z, colour, error
+    data.skip(data.number("<Q") * 8)  # image id, index of the observation
 
 
 def _rig(data: _Bytes) -> None:
     data.skip(4)
     sensors = data.number("<I")
-    data.skip(8 * min(sensors, 1))  # the sensor that the others are relative to
+    data.skip(8 * min(sensors, 1))  # the reference sensor
     for _ in range(sensors - 1):
         data.skip(8)
         data.skip(_POSE * bool(data.number("<B")))
 
 
 def _frame(data: _Bytes) -> None:
-    data.skip(4 + 4 + _POSE)  # its number, and the rig's
+    data.skip(4 + 4 + _POSE)  # frame id, rig id, pose
     data.skip(data.number("<I") * 16)
 
 

@@ -1,8 +1,8 @@
-"""A sparse COLMAP model: cameras, where each image was taken from, and the points that were found.
+"""A sparse COLMAP model: the cameras, the pose of each image, and the reconstructed points.
 
-The text form (cameras.txt, images.txt, points3D.txt) is read here; the binary form goes through pycolmap, see
-`gradcon.io.colmap_binary`.  COLMAP's conventions: x_camera = R X_world + t, with R from the quaternion (w, x, y, z); x
-to the right, y down, z ahead; the centre of the top left pixel is (0.5, 0.5), where ours is (0, 0).
+This module reads the text form (cameras.txt, images.txt, points3D.txt); `gradcon.io.colmap_binary` reads the binary
+form with pycolmap.  COLMAP's conventions: x_camera = R X_world + t, with R from the quaternion (w, x, y, z); x points
+to the right, y down and z ahead.  The centre of the top left pixel is (0.5, 0.5), where ours is (0, 0).
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from gradcon.scene.geometry import Camera, Floats
 
 Ids = NDArray[np.int64]
 
-PINHOLES = {"SIMPLE_PINHOLE": 3, "PINHOLE": 4}  # number of parameters: f, cx, cy; and fx, fy, cx, cy
+PINHOLES = {"SIMPLE_PINHOLE": 3, "PINHOLE": 4}  # number of parameters: (f, cx, cy) and (fx, fy, cx, cy)
 MAX_TEXT_BYTES = 2**31
-MAX_NUMBER = 1e50  # larger ones are damage, and their products would overflow
+MAX_NUMBER = 1e50  # a larger number means damage, and products of such numbers would overflow
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NO_POINT = -1
+EXPORT = "export the model again"  # the remedy for a damaged file
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What COLMAP calls a camera: the intrinsic matrix, in our pixel coordinates, and the size of its images."""
+    """What COLMAP calls a camera: the intrinsic matrix, in our pixel coordinates, and the image size."""
 
     K: Floats
     size: tuple[int, int]  # (width, height)
@@ -40,7 +41,7 @@ class Lens:
 
 @dataclass(frozen=True)
 class Shot:
-    """What COLMAP calls an image: its file, its camera, and the ids of the points seen in it, sorted."""
+    """What COLMAP calls an image: its file, its camera, and the sorted ids of the points seen in it."""
 
     name: str
     camera: Camera
@@ -58,7 +59,7 @@ class Model:
 
 
 def form_of(folder: Path) -> str | None:
-    """Which form of a model a folder holds: "txt" where both are there, "bin" or None."""
+    """Return which form of a model a folder holds: "txt" (also if both are present), "bin" or None."""
     for form in ("txt", "bin"):
         if all((folder / f"{part}.{form}").is_file() for part in ("cameras", "images")):
             return form
@@ -72,7 +73,7 @@ def read_model(folder: Path) -> Model:
 
         return read_binary(folder)
     points = folder / "points3D.txt"
-    empty = not points.exists() or (points.is_file() and points.stat().st_size == 0)  # as for models of known cameras
+    empty = not points.exists() or (points.is_file() and points.stat().st_size == 0)  # as in models with known poses
     return parse_model(
         read_text(folder / "cameras.txt", MAX_TEXT_BYTES),
         read_text(folder / "images.txt", MAX_TEXT_BYTES),
@@ -82,62 +83,63 @@ def read_model(folder: Path) -> Model:
 
 
 def parse_model(cameras: str, images: str, points: str, folder: Path) -> Model:
-    """As `read_model`, from the texts of the three files; `folder` is said in errors."""
+    """Parse a model from the texts of its three files; `folder` names it in errors."""
     lenses = _parse_cameras(cameras, folder / "cameras.txt")
     shots = _parse_images(images, lenses, folder / "images.txt")
     return model_of(shots, *_parse_points(points, folder / "points3D.txt"))
 
 
 def model_of(shots: list[Shot], ids: Ids, points: Floats) -> Model:
-    """A model with its parts in an order that does not depend on the files'."""
+    """Build a model whose parts are in an order that does not depend on that of the files."""
     order = np.argsort(ids, kind="stable")
     return Model(sorted(shots, key=lambda shot: shot.name), ids[order], points[order])
 
 
 def lens_of(model: str, size: Sequence[int], parameters: Sequence[float], where: str) -> Lens:
-    """Check what a model says of a camera; `where` is said in an error and names the camera."""
+    """Check what a model says about a camera; `where` names the camera in errors."""
     refuse_distorted(model, where)
     if min(size) < 1 or max(size) >= 2**31:
-        raise InputError(f"{where}: an image of {size[0]} x {size[1]} pixels is none; export the model again.")
+        raise InputError(where, f"an image cannot have {size[0]} x {size[1]} pixels", EXPORT)
     if len(parameters) != PINHOLES[model] or not is_sane(parameters):
-        raise InputError(f"{where}: a {model} has {PINHOLES[model]} finite parameters; export the model again.")
+        raise InputError(where, f"a {model} must have {PINHOLES[model]} finite parameters", EXPORT)
     fx, fy, cx, cy = parameters if model == "PINHOLE" else (parameters[0], *parameters)
     if min(fx, fy) <= 0:
-        raise InputError(f"{where}: the focal length {min(fx, fy):g} is not positive; export the model again.")
+        raise InputError(where, f"the focal length {min(fx, fy):g} is not positive", EXPORT)
     K = np.array([[fx, 0, cx - 0.5], [0, fy, cy - 0.5], [0, 0, 1]])
     return Lens(K, (size[0], size[1]))
 
 
 def refuse_distorted(model: str, where: str) -> None:
-    """Refuse a camera that is no pinhole, and say how it becomes one."""
+    """Reject a camera with lens distortion, and say how to remove it."""
     if model not in PINHOLES:
         raise InputError(
-            f"{where}: its model is {model:.40}, but only PINHOLE and SIMPLE_PINHOLE are without lens distortion; "
-            "undistort the images with `colmap image_undistorter --image_path IMAGES --input_path MODEL "
-            "--output_path FOLDER` and open that folder."
+            where,
+            f"its model is {model:.40}, but only PINHOLE and SIMPLE_PINHOLE are free of lens distortion",
+            "undistort the images with `colmap image_undistorter --image_path IMAGES --input_path MODEL --output_path "
+            "FOLDER` and open that folder",
         )
 
 
 def shot_of(name: str, lens: Lens, quaternion: Sequence[float], t: Sequence[float], points: Ids, where: str) -> Shot:
-    """Check what a model says of an image; `where` is said in an error and names the image."""
+    """Check what a model says about an image; `where` names the image in errors."""
     if leaves_folder(name):
-        raise InputError(f"{where}: the name {name!r:.60} leaves the folder of images; name a file in it.")
+        raise InputError(where, f"the name {name!r:.60} leaves the folder of images", "name a file in it")
     if not is_sane([*quaternion, *t]):
-        raise InputError(f"{where}: its pose is not of finite numbers; export the model again.")
+        raise InputError(where, "its pose holds a number that is not finite", EXPORT)
     camera = Camera.of(lens.K, _rotation(quaternion, where), t, where)
     return Shot(name, camera, lens.size, np.unique(points[points != _NO_POINT]))
 
 
 def is_sane(numbers: Iterable[float]) -> bool:
-    """Whether all numbers are finite and such as a reconstruction may hold."""
+    """Tell whether all numbers are finite and plausible for a reconstruction."""
     return all(abs(number) < MAX_NUMBER for number in numbers)
 
 
 def _rotation(quaternion: Sequence[float], where: str) -> Floats:
     q = np.asarray(quaternion, dtype=np.float64)
     length = float(np.linalg.norm(q))
-    if not abs(length - 1) < 0.01:  # what is left of a unit quaternion after rounding
-        raise InputError(f"{where}: the quaternion has the length {length:.3g}, not 1; export the model again.")
+    if not abs(length - 1) < 0.01:  # a unit quaternion, up to rounding
+        raise InputError(where, f"the quaternion has the length {length:.3g}, not 1", EXPORT)
     w, x, y, z = q / length
     return np.array(
         [
@@ -149,7 +151,7 @@ def _rotation(quaternion: Sequence[float], where: str) -> Floats:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines, stripped; only line feeds end one, whatever else a name may hold."""
+    """Number and strip the lines.  Only a line feed ends one: a name may hold other separators."""
     return ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
 
 
@@ -161,10 +163,10 @@ def _parse_cameras(text: str, path: Path) -> dict[int, Lens]:
         where = f"{path}, line {number}"
         parts = line.split()
         if len(parts) < 5:
-            raise InputError(f"{where}: must be CAMERA_ID MODEL WIDTH HEIGHT PARAMS; export the model again.")
+            raise InputError(where, "must be CAMERA_ID MODEL WIDTH HEIGHT PARAMS", EXPORT)
         camera_id = _integer(parts[0], where)
         if camera_id in lenses:
-            raise InputError(f"{where}: there is a camera {camera_id} already; export the model again.")
+            raise InputError(where, f"there is already a camera {camera_id}", EXPORT)
         refuse_distorted(parts[1], f"{where}, camera {camera_id}")
         size = [_integer(part, where) for part in parts[2:4]]
         numbers = [_number(part, where) for part in parts[4:]]
@@ -183,15 +185,17 @@ def _parse_images(text: str, lenses: dict[int, Lens], path: Path) -> list[Shot]:
         parts = line.split(None, 9)  # the name comes last and may hold spaces
         if len(parts) < 10:
             raise InputError(
-                f"{where}: must be IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, and a second line with the image's "
-                "points (which may be empty); export the model again."
+                where,
+                "must be IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, followed by a line with the image's points "
+                "(which may be empty)",
+                EXPORT,
             )
         image_id, camera_id = _integer(parts[0], where), _integer(parts[8], where)
         pose = [_number(part, where) for part in parts[1:8]]
         if camera_id not in lenses:
-            raise InputError(f"{where}: there is no camera {camera_id} in cameras.txt; export the model again.")
+            raise InputError(where, f"there is no camera {camera_id} in cameras.txt", EXPORT)
         if image_id in ids or parts[9] in shots:
-            raise InputError(f"{where}: the image {parts[9]!r:.60} or its number is listed twice; list it once.")
+            raise InputError(where, f"the image {parts[9]!r:.60} or its number is listed twice", "list it once")
         ids.add(image_id)
         second, seen = next(lines, (number + 1, ""))
         points = _observations(seen.split(), f"{path}, line {second}")
@@ -200,17 +204,15 @@ def _parse_images(text: str, lenses: dict[int, Lens], path: Path) -> list[Shot]:
 
 
 def _observations(parts: list[str], where: str) -> Ids:
-    """The point ids of an image's second line, whose (X, Y, POINT3D_ID) may be very many."""
+    """Parse the point ids of an image's second line, which may hold very many (X, Y, POINT3D_ID)."""
     try:
         if len(parts) % 3:
             raise ValueError
         np.array([*parts[0::3], *parts[1::3]], dtype=np.float64)
         return np.array(parts[2::3], dtype=np.int64)
     except (ValueError, OverflowError):
-        raise InputError(
-            f"{where}: must be the points X Y POINT3D_ID of the image in the line before, or empty; export the "
-            "model again."
-        ) from None
+        problem = "must be empty, or list the points X Y POINT3D_ID of the image in the line before"
+        raise InputError(where, problem, EXPORT) from None
 
 
 def _parse_points(text: str, path: Path) -> tuple[Ids, Floats]:
@@ -221,17 +223,17 @@ def _parse_points(text: str, path: Path) -> tuple[Ids, Floats]:
         where = f"{path}, line {number}"
         parts = line.split()
         if len(parts) < 8 or len(parts) % 2:
-            raise InputError(f"{where}: must be POINT3D_ID X Y Z R G B ERROR TRACK; export the model again.")
+            raise InputError(where, "must be POINT3D_ID X Y Z R G B ERROR TRACK", EXPORT)
         point_id = _integer(parts[0], where)
         if point_id in points:
-            raise InputError(f"{where}: there is a point {point_id} already; export the model again.")
+            raise InputError(where, f"there is already a point {point_id}", EXPORT)
         points[point_id] = [_number(part, where) for part in parts[1:4]]
     return np.array(list(points), dtype=np.int64), np.array(list(points.values()), dtype=np.float64).reshape(-1, 3)
 
 
 def _integer(text: str, where: str) -> int:
     if not _INTEGER.fullmatch(text):
-        raise InputError(f"{where}: {text!r:.40} is not a whole number; export the model again.")
+        raise InputError(where, f"{text!r:.40} is not a whole number", EXPORT)
     return int(text)
 
 
@@ -241,5 +243,5 @@ def _number(text: str, where: str) -> float:
     except ValueError:
         number = math.nan
     if not is_sane([number]):
-        raise InputError(f"{where}: {text!r:.40} is not a finite number; export the model again.")
+        raise InputError(where, f"{text!r:.40} is not a finite number", EXPORT)
     return number
