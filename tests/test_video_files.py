@@ -156,7 +156,7 @@ def _cut_early(path: Path) -> None:
     ("spoil", "said"),
     [
         (lambda path: path.write_bytes(b""), "is empty"),
-        (lambda path: path.write_bytes(b"no video at all" * 50), "truncated, corrupt or no video"),
+        (lambda path: path.write_bytes(b"no video at all" * 50), "truncated, corrupt or not a video"),
         (_cut_early, "truncated"),
         (_cut, "truncated"),
         (_damaged, "damaged|corrupt"),

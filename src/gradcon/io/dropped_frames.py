@@ -1,8 +1,9 @@
-"""Frames that one camera lacks: as many in every folder, and yet of different moments.
+"""Detect frames that one camera dropped, by the numbers in the file names.
 
-Frames are paired by their order, so where one is missing and another was added, all between are paired wrongly.  Their
-numbers tell, if they are a counter's: its steps are one, or several over a gap.  Cameras may count from different
-numbers, and all may pause together.  Times for numbers tell nothing, since no two cameras have quite the same.
+Frames are paired by their order.  If one camera drops a frame and records another one later, its folder has as many
+frames as the others, but all frames in between are paired wrongly.  The numbers in the file names reveal this if they
+come from a counter: its steps are one, or several over a gap.  Cameras may start at different numbers, and all of them
+may pause together.  Timestamps in file names do not reveal dropped frames, since no two cameras have quite the same.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 
-_NUMBERS = re.compile(r"((?<=[0-9])\.)?([0-9]+)")  # each with the dot that ties it to the number before, if one does
-Column = tuple[int, ...]  # one number of the names, frame by frame
+_NUMBERS = re.compile(r"((?<=[0-9])\.)?([0-9]+)")  # each number, with the dot that joins it to the one before
+Column = tuple[int, ...]  # the k-th number of each frame's name
 
 
 def refuse_dropped_frames(folders: Mapping[Path, Sequence[Path]]) -> None:
-    """Refuse folders of frames, each sorted and all as long, if their names count and one lacks what another has."""
+    """Reject folders of frames if their names are numbered and one lacks a number that another has.
+
+    Every folder's frames are sorted, and all folders have the same number of frames.
+    """
     views, files = list(folders), list(folders.values())
     counters = _counters(files)
     since_first = [[number - counter[0] for number in counter] for counter in counters]
@@ -30,23 +34,24 @@ def refuse_dropped_frames(folders: Mapping[Path, Sequence[Path]]) -> None:
     there = min(numbers[k] for numbers in since_first)
     view = max(range(len(views)), key=lambda view: since_first[view][k])
     raise InputError(
-        f"{views[view]}: has no frame {counters[view][0] + there}, between {files[view][k - 1].name} and "
-        f"{files[view][k].name}, and the numbers of the views' frames differ, so they would be paired wrongly; add it, "
-        "or remove it from all views."
+        views[view],
+        f"has no frame {counters[view][0] + there}, between {files[view][k - 1].name} and {files[view][k].name}, but "
+        "other views do, so frames would be paired wrongly",
+        "add it, or remove it from all views",
     )
 
 
 def _are_counted(counters: Sequence[Column]) -> bool:
-    """Whether the least step is the usual one and all others are multiples of it, as those of times are not."""
+    """Tell counters from timestamps: the smallest step is the usual one, and all others are multiples of it."""
     steps = Counter(after - before for counter in counters for before, after in pairwise(counter))
     least = min(steps)
     return steps[least] == max(steps.values()) and all(step % least == 0 for step in steps)
 
 
 def _counters(views: Sequence[Sequence[Path]]) -> list[Column]:
-    """What counts the frames of each view: the first of the names' numbers that grows in all; [] where there is none.
+    """Return each view's frame counter: the first number in the names that grows in all views; [] if none does.
 
-    What was measured as a frame was taken, such as a temperature, may stand in its name too.
+    The names may also hold measurements, such as a temperature, which do not grow.
     """
     columns = [_columns(files) for files in views]
     if len({len(found) for found in columns}) == 1:
@@ -61,9 +66,9 @@ def _grows(column: Column) -> bool:
 
 
 def _columns(files: Sequence[Path]) -> list[Column]:
-    """The numbers of a view's names, one after the other; () for those of a decimal number, which is a time.
+    """Return the numbers in a view's file names, by position; () for both parts of a decimal number, which is a time.
 
-    It is none if what stands before the dot is the same in all, such as the 02 of shot02.0017.png.
+    Two numbers joined by a dot are not a decimal if the first is the same in all names, like the 02 of shot02.0017.png.
     """
     rows = [_NUMBERS.findall(path.stem) for path in files]
     if len({len(row) for row in rows}) != 1:

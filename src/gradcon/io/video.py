@@ -1,4 +1,4 @@
-"""Video files, by PyAV: how many frames one has, and any of them at its full depth."""
+"""Video files, read with PyAV: the number of frames, and any frame at its full bit depth."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ SUFFIXES = (
     ".ogv", ".mxf", ".3gp",
 )  # fmt: skip
 MAX_PIXELS = 2**28
+COPY = "copy or export it again"
 _MAX_BYTES = 2**44
 _MATROSKA, _AVI, _Y4M = b"\x1a\x45\xdf\xa3", b"AVI ", b"YUV4MPEG2"
-_STILLS = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"jp2 ")  # brands of images in the containers of MP4
+_STILLS = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"jp2 ")  # brands of still images that share the MP4 container
 
 
 def is_video(path: Path) -> bool:
-    """Whether a file is a video, by how it begins or what it is called."""
+    """Tell whether a file is a video, by its first bytes or its suffix."""
     if not os.path.isfile(path):
         return False
     try:
@@ -45,13 +46,13 @@ class VideoFile:
     Attributes
     ----------
     frames : int
-        Counted, not taken from what the file says about itself.
+        The number of frames, which is counted and not taken from the file's own header.
 
     Notes
     -----
-    It keeps its place: the frame after the last one read costs one frame, an earlier one begins the file anew.  The
-    file is open from the first frame read to the last of the video, or as long as this object lives.  Threads may
-    share it.
+    The file keeps its position: reading the next frame decodes one frame, while reading an earlier one decodes the file
+    from its beginning.  The file stays open from the first read until the last frame of the video has been read or this
+    object is deleted.  Threads may share it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,10 +64,10 @@ class VideoFile:
         self.frames = _count(path)
 
     def read(self, frame: int) -> NDArray[Any]:
-        """The pixels of a frame, from 0: (height, width) or (height, width, 3), uint8 or uint16."""
+        """Read a frame (counted from 0): (height, width) or (height, width, 3), uint8, or float32 if deeper."""
         with self._lock:
             try:
-                with _in_words(self.path, f"frame {frame} cannot be decoded"):
+                with _as_input_errors(self.path, f"frame {frame} cannot be decoded"):
                     return self._read(frame)
             except BaseException:
                 self._close()
@@ -84,10 +85,8 @@ class VideoFile:
                 if self._next == self.frames:
                     self._close()
                 return pixels
-        raise InputError(
-            f"{self.path}: ends after {self._next} of its {self.frames} frames, so it is truncated or corrupt; "
-            "copy or export it again."
-        )
+        problem = f"ends after {self._next} of its {self.frames} frames, so it is truncated or corrupt"
+        raise InputError(self.path, problem, COPY)
 
     def _close(self) -> None:
         self._decoded = iter(())
@@ -98,45 +97,42 @@ class VideoFile:
 
 def _count(path: Path) -> int:
     file_size(path, _MAX_BYTES)
-    with _in_words(path, "its frames cannot be counted"):
+    with _as_input_errors(path, "its frames cannot be counted"):
         container, stream = _open(path)
         with container:
             if _has_a_packet_a_frame(container, stream):
                 packets = [not packet.is_discard for packet in container.demux(stream) if packet.size]
                 count, stated = sum(packets), stream.frames if "mp4" in container.format.name else 0
                 if len(packets) < stated:
-                    raise InputError(
-                        f"{path}: is truncated: {len(packets)} of {stated} frames are there; copy it again."
-                    )
+                    raise InputError(path, f"is truncated: it holds {len(packets)} of {stated} frames", COPY)
             else:
                 count = sum(1 for _ in container.decode(stream))
     if count == 0:
-        raise InputError(f"{path}: holds no frames, so it is truncated or empty; copy or export it again.")
+        raise InputError(path, "holds no frames, so it is truncated or empty", COPY)
     return count
 
 
 def _has_a_packet_a_frame(container: Any, stream: Any) -> bool:
-    """Whether counting packets, which is quick, counts frames; VP8 has packets that are not shown."""
+    """Tell whether the number of packets, which is quick to count, is that of frames; VP8 has hidden packets."""
     return container.format.name.startswith(("mov,", "matroska", "yuv4mpeg")) and stream.codec_context.name != "vp8"
 
 
 def _open(path: Path) -> tuple[Any, Any]:
-    """The container, and its video; no name is taken for an address, and no other file is followed."""
+    """Open the container and its video stream; only local files are opened, even if the file refers to others."""
     try:
         import av
     except ImportError:
-        raise InputError(f"{path}: is a video, which PyAV reads; pip install 'gradcon[video]'.") from None
+        raise InputError(path, "is a video, which needs PyAV", "run `pip install av`") from None
     container = av.open(
         os.path.abspath(path), options={"protocol_whitelist": "file"}, metadata_errors="replace"
     )  # fmt: skip
     try:
         for stream in container.streams.video:
             if not stream.disposition & av.stream.Disposition.attached_pic and stream.codec_context is not None:
-                stream.thread_count = 1  # views are decoded side by side already
+                stream.thread_count = 1  # views are already decoded in parallel
                 return container, stream
-        raise InputError(
-            f"{path}: has no video track: it is truncated, or holds sound alone; give a video of the view."
-        )
+        problem = "has no video track: it is truncated, or holds only sound"
+        raise InputError(path, problem, "give a video of the view")
     except BaseException:
         container.close()
         raise
@@ -144,30 +140,29 @@ def _open(path: Path) -> tuple[Any, Any]:
 
 def _pixels(frame: Any, name: str) -> NDArray[Any]:
     if frame.is_corrupt:
-        raise InputError(f"{name}: is damaged; copy or export the video again.")
+        raise InputError(name, "is damaged", "copy or export the video again")
     if frame.width * frame.height > MAX_PIXELS:
-        raise InputError(f"{name}: has more than {MAX_PIXELS:,} pixels; make the video smaller.")
+        raise InputError(name, f"has more than {MAX_PIXELS:,} pixels", "make the video smaller")
     colours = [part for part in frame.format.components if not part.is_alpha]
     deep = max(part.bits for part in colours) > 8
     if len(colours) == 1 and not frame.format.has_palette:
         array = frame.to_ndarray(format="gray16le" if deep else "gray")
     else:
         array = frame.to_ndarray(format="rgb48le" if deep else "rgb24")
-    if deep:  # FFmpeg spreads them over 16 bits, so that white is known
+    if deep:  # FFmpeg scales any depth to 16 bits, so white is 65535
         return array.astype(np.float32) / np.float32(65535)
     return np.ascontiguousarray(array)
 
 
 @contextmanager
-def _in_words(path: Path, what: str) -> Iterator[None]:
-    """PyAV raises whatever FFmpeg, or Python, has for a damaged file."""
+def _as_input_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn the many kinds of errors that PyAV raises for a damaged file into an InputError."""
     try:
         yield
     except (InputError, MemoryError):
         raise
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check its name and permissions.") from None
-    except Exception:  # FFmpeg also calls it an input/output error where a file ends too early
-        raise InputError(
-            f"{path}: {what}: the file is truncated, corrupt or no video that can be read; copy or export it again."
-        ) from None
+        raise InputError(path, f"cannot be read ({error.strerror})", "check its name and permissions") from None
+    except Exception:  # including other OSErrors: FFmpeg reports a file that ends too early as an input/output error
+        problem = f"{what}: the file is truncated, corrupt or not a video of a supported kind"
+        raise InputError(path, problem, COPY) from None
