@@ -64,10 +64,10 @@ def test_it_is_read_once(tmp_path, lightfield, monkeypatch):
     [
         ({"grid": (7, 5)}, r"is 80 x 36 pixels.*crop it to 80 x 35.*such as 6 or 9 rows and 5 columns"),
         ({"grid": (3, 7)}, r"crop it to 77 x 36.*such as 3 rows and 5 or 8 columns"),
-        ({"grid": (37, 5)}, r"do not divide; give a grid that does, such as 36 rows"),
-        ({"grid": (1, 1)}, "grid: 1 x 1 is no grid"),
-        ({"grid": (0, 5)}, "grid: 0 x 5 is no grid"),
-        ({"grid": (-3, -5)}, "grid: -3 x -5 is no grid"),
+        ({"grid": (37, 5)}, r"do not divide evenly; give a grid that does, such as 36 rows"),
+        ({"grid": (1, 1)}, "grid: 1 x 1 is not a grid"),
+        ({"grid": (0, 5)}, "grid: 0 x 5 is not a grid"),
+        ({"grid": (-3, -5)}, "grid: -3 x -5 is not a grid"),
         ({"grid": (200, 200)}, "more than the 16,384 views"),
         ({"grid": (3.0, 5)}, "not a number of rows"),
         ({"grid": 3}, "not a number of rows"),
@@ -77,7 +77,7 @@ def test_it_is_read_once(tmp_path, lightfield, monkeypatch):
         ),
         ({"grid": (3, 5), "reference": "middle"}, "'middle' is not one of its views"),
         ({"grid": (3, 5), "neighbours": 4}, "neighbours .--neighbours. means nothing here"),
-        ({}, r"is one image.*--grid ROWSxCOLUMNS"),
+        ({}, r"is a single image.*--grid ROWSxCOLUMNS"),
         ({"micro_images": True}, r"--grid ROWSxCOLUMNS, with --micro-images"),
     ],
 )

@@ -39,7 +39,7 @@ def write(path: Path, way_up: int) -> Path:
 @pytest.mark.parametrize("way_up", range(2, 9))
 def test_turned_images_are_refused(tmp_path: Path, name: str, way_up: int) -> None:
     path = write(tmp_path / name, way_up)
-    with pytest.raises(InputError, match=rf"^{path}: is stored turned \(orientation {way_up}\).*mogrify -auto-orient"):
+    with pytest.raises(InputError, match=rf"^{path}: is stored rotated \(orientation {way_up}\).*mogrify -auto-orient"):
         read_image(path)
 
 

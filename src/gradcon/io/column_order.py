@@ -1,8 +1,8 @@
-"""Which way the columns of a light field are counted: the images know.
+"""Find from the images whether the columns of a light field run to the right or to the left.
 
-Between neighbours of a row, a small disparity d changes the image by d dI/dx if columns run to the right, and by
--d dI/dx if they run to the left.  So the horizontal views give d up to its sign, pixel by pixel; the vertical views,
-whose direction is not in doubt, and the truth give it with its sign.
+Between neighbours in a row, a small disparity d changes the image by d dI/dx if columns run to the right, and by
+-d dI/dx if they run to the left.  So the horizontal views give each pixel's d up to its sign.  The vertical views,
+whose direction is not in doubt, and the ground truth give it with its sign.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from gradcon.scene.luma import to_luma
 
 Field = NDArray[np.float64]
-SMOOTH, AROUND = 1.0, 4.0  # pixels: of the images, and of the neighbourhood that shares a disparity
-SMALLEST = 32  # pixels a side, of images that can tell
-CLEAR = 0.25  # correlation that decides
+SMOOTH, AROUND = 1.0, 4.0  # blur in pixels: of the images, and of the neighbourhood that shares a disparity
+SMALLEST = 32  # pixels per side; smaller images are not conclusive
+CLEAR = 0.25  # the correlation that is conclusive
 
 
 def columns_run_right(
     read: Callable[[tuple[int, int]], NDArray[Any]], counts: tuple[int, int], truth: NDArray[Any] | None = None
 ) -> bool | None:
-    """Whether the camera moves to the right as columns grow; None where the images do not tell.
+    """Tell whether the camera moves to the right as columns grow; None if the images are not conclusive.
 
-    `read` gives the view of a (row, column), of which there are `counts`; `truth` is the disparity of the middle view.
-    Rows grow downwards.
+    `read` returns the view at a (row, column), `counts` is the number of rows and columns, and `truth` is the disparity
+    of the middle view.  Rows run down.
     """
     rows, columns = counts
     v, u = rows // 2, columns // 2
@@ -61,7 +61,7 @@ def _correlation(a: Field, b: Field, texture: Field) -> float:
 
 
 def _disparity(difference: Field, image: Field, axis: int) -> tuple[Field, Field]:
-    """Disparity by least squares around each pixel, from the difference a step makes, and the texture it rests on."""
+    """Fit each pixel's disparity to the difference between adjacent views; also return the texture it rests on."""
     g = np.gradient(image, axis=axis)
     texture = _blur(g * g, AROUND)
     return _blur(g * difference, AROUND) / (texture + 1e-9), texture

@@ -1,7 +1,7 @@
-"""One large image that holds all views: tiled beside each other, or pixel by pixel under each micro-lens.
+"""A single image that holds all views: as tiles, or as micro-images with one pixel of each view.
 
-Of R x C views (`--grid RxC`), the view in row v and column u is the tile in that row and column; or with
-`--micro-images`, where each micro-lens shows R x C pixels, it is made of the pixel (v, u) under every one of them.
+With `--grid RxC` there are R x C views.  The view in row v and column u is the tile in that row and column.  With
+`--micro-images`, each micro-lens covers R x C pixels, and the view consists of pixel (v, u) under every micro-lens.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gradcon.io.listing import Listing
 
 
 def list_grid_image(path: Path, hints: Hints) -> Listing:
-    """The views of the image, which is read once and kept as long as the listing."""
+    """List the views of the image, which is read once and kept for the lifetime of the listing."""
     rows, columns = _checked_grid(hints.grid)
     image = read_image(path)
     _refuse_uneven(image.shape[:2], (rows, columns), path)
@@ -53,11 +53,14 @@ def _checked_grid(grid: Any) -> tuple[int, int]:
     try:
         rows, columns = (operator.index(number) for number in grid)
     except (TypeError, ValueError):
-        raise InputError(f"grid: {grid!r:.60} is not a number of rows and one of columns; give two.") from None
+        problem = f"{grid!r:.60} is not a number of rows and a number of columns"
+        raise InputError("grid", problem, "give two whole numbers") from None
     if min(rows, columns) < 1 or rows * columns < 2:
-        raise InputError(f"grid: {rows} x {columns} is no grid of views; give two positive numbers, not both 1.")
+        problem = f"{rows} x {columns} is not a grid of views"
+        raise InputError("grid", problem, "give two positive numbers, not both 1")
     if rows * columns > MAX_VIEWS:
-        raise InputError(f"grid: {rows} x {columns} is more than the {MAX_VIEWS:,} views that one image may hold.")
+        problem = f"{rows} x {columns} is more than the {MAX_VIEWS:,} views that one image may hold"
+        raise InputError("grid", problem, "give a smaller grid")
     return rows, columns
 
 
@@ -65,16 +68,17 @@ def _refuse_uneven(shape: tuple[int, ...], grid: tuple[int, int], path: Path) ->
     if not any(length % count for length, count in zip(shape, grid, strict=True)):
         return
     height, width = (length - length % count for length, count in zip(shape, grid, strict=True))
-    cure = f"crop it to {width} x {height}, or " if width and height else ""
+    crop = f"crop it to {width} x {height}, or " if width and height else ""
     rows, columns = (_divisors_near(count, length) for length, count in zip(shape, grid, strict=True))
     raise InputError(
-        f"{path}: is {shape[1]} x {shape[0]} pixels, which {grid[0]} rows and {grid[1]} columns do not divide; {cure}"
-        f"give a grid that does, such as {rows} rows and {columns} columns."
+        path,
+        f"is {shape[1]} x {shape[0]} pixels, which {grid[0]} rows and {grid[1]} columns do not divide evenly",
+        f"{crop}give a grid that does, such as {rows} rows and {columns} columns",
     )
 
 
 def _divisors_near(count: int, length: int) -> str:
-    """The number itself where it divides the length, or else the next ones that do, below and above."""
+    """Name the count if it divides the length, otherwise the nearest divisors below and above it."""
     divisors = [number for number in range(1, length + 1) if length % number == 0]
     below = [number for number in divisors if number <= count][-1:]
     above = [number for number in divisors if number > count][:1]

@@ -1,4 +1,4 @@
-"""One function that reads any supported image, whatever its name says: PNG, PGM/PPM, TIFF or JPEG."""
+"""Read an image of any supported kind: PNG, PGM/PPM, TIFF or JPEG, whatever its name says."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
 def read_image(path: str | Path) -> NDArray[Any]:
-    """Read an image at its full depth.
+    """Read an image at its full bit depth.
 
     Parameters
     ----------
     path : str or Path
-        A PNG (8 or 16 bits), binary PGM or PPM (8 or 16 bits), TIFF (integer or float) or JPEG; the kind is
-        told by what the file holds, not by its name.
+        A PNG (8 or 16 bits), binary PGM or PPM (8 or 16 bits), TIFF (integer or float) or JPEG; the kind is recognised
+        by the file's content, not by its name.
 
     Returns
     -------
     array, (height, width) or (height, width, 3)
-        Integers span their type's range, floats are as stored.  Alpha is dropped, palettes are resolved.
+        Integers span the range of their type; floats are as stored.  Alpha is dropped, and palettes are resolved.
 
     Raises
     ------
     InputError
-        The file is missing, empty, truncated, corrupt, absurdly large, stored turned or not such an image.
+        The file is missing, empty, truncated, corrupt, absurdly large, stored rotated or not such an image.
     """
     pixels, white = _read(Path(path))
     if white is None or pixels.dtype.kind != "u":
@@ -46,36 +46,38 @@ def read_image(path: str | Path) -> NDArray[Any]:
 
 
 def read_grey_values(path: str | Path) -> NDArray[Any]:
-    """The integers of a one-channel image exactly as stored: for maps whose grey values are data."""
+    """Read the integers of a one-channel image exactly as stored, for maps whose grey values are data."""
     pixels, _ = _read(Path(path))
     if pixels.ndim != 2 or pixels.dtype.kind != "u":
-        raise InputError(f"{path}: is not a grey image of integers, so its values cannot be read as a map.")
+        problem = "is not a grey image of integers, so its values cannot be read as a map"
+        raise InputError(path, problem, "save it as an 8- or 16-bit grey image")
     return pixels
 
 
 def _read(path: Path) -> tuple[NDArray[Any], int | None]:
-    """Pixels, and the value of white where the format states one of its own."""
+    """Return the pixels, and the value of white if the format states one."""
     data = read_bytes(path)
     try:
         pixels, white, way_up = _decoded(data)
     except InputError as reason:
-        raise InputError(f"{path}: {reason}; copy or export the image again.") from None
-    except Exception:  # the decoders' libraries raise whatever they meet in a damaged file
-        raise InputError(
-            f"{path}: cannot be decoded: it is truncated, corrupt or of a rare kind; export the image again."
-        ) from None
+        problem = reason.problem or reason.where  # TODO: only while some decoders give the reason as `where`
+        raise InputError(path, problem, reason.remedy or "copy or export the image again") from None
+    except Exception:  # the decoders' libraries raise many kinds of errors for a damaged file
+        problem = "cannot be decoded: it is truncated, corrupt or of a rare kind"
+        raise InputError(path, problem, "export the image again") from None
     if way_up in TURNED:
         raise InputError(
-            f"{path}: is stored turned (orientation {way_up}), so its rows and columns are not as they are seen; "
-            "store it upright, for example with `mogrify -auto-orient` (ImageMagick)."
+            path,
+            f"is stored rotated (orientation {way_up}), so its rows and columns differ from the displayed ones",
+            "store it upright, for example with `mogrify -auto-orient` (ImageMagick)",
         )
     if pixels is None:
-        raise InputError(f"{path}: is not an image that can be read; use PNG, PGM, PPM, TIFF or JPEG.")
+        raise InputError(path, "is not an image of a supported kind", "use PNG, PGM, PPM, TIFF or JPEG")
     return pixels, white
 
 
 def _decoded(data: bytes) -> tuple[NDArray[Any] | None, int | None, int]:
-    """Pixels, None of what is no image; the value of white, where it is stated; the tag Orientation."""
+    """Return the pixels (None if the data is not an image), the stated value of white, and the Orientation tag."""
     if data.startswith(png.SIGNATURE):
         return png.decode(data, MAX_PIXELS), png.white(data), png.orientation(data)
     if data.startswith(b"\xff\xd8\xff"):

@@ -1,4 +1,4 @@
-"""JPEG, through Pillow; metadata (EXIF, thumbnails, comments) is taken out before Pillow sees it."""
+"""JPEG, decoded with Pillow; metadata (EXIF, thumbnails, comments) is removed before Pillow sees it."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io import orientation as tag
 
-_KEPT_APPS = (0xE0, 0xEE)  # JFIF and Adobe: they say how colours are stored
+_KEPT_APPS = (0xE0, 0xEE)  # JFIF and Adobe, which define how colours are stored
 _EXIF_APP, _EXIF = 0xE1, b"Exif\0\0"
 _COMMENT, _SCAN = 0xFE, 0xDA
-_BARE = {0x01, *range(0xD0, 0xD9)}  # markers without a length
+_WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD9)}
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Pixels of a JPEG, uint8, (h, w) or (h, w, 3), as stored: see `orientation`.
+    """Decode the pixels of a JPEG, uint8, (h, w) or (h, w, 3), without applying its `orientation`.
 
-    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    An InputError has no `where`: the caller adds the name of the file.
     """
     from PIL import JpegImagePlugin
 
-    image: Any = JpegImagePlugin.JpegImageFile(io.BytesIO(_bare(data)))
+    image: Any = JpegImagePlugin.JpegImageFile(io.BytesIO(_without_metadata(data)))
     if image.width * image.height > max_pixels:
-        raise InputError(f"says it is {image.width} x {image.height} pixels, more than can be meant")
+        raise InputError("", f"claims to be {image.width} x {image.height} pixels, which is implausible")
     image.load()
     return np.array(image if image.mode in ("L", "RGB") else image.convert("RGB"))
 
 
 def orientation(data: bytes) -> int:
-    """What EXIF says of the way up; 1 is upright."""
+    """Return the Orientation tag of the EXIF block; 1 is upright."""
     for marker, start, end in _segments(data):
         if marker == _EXIF_APP and data.startswith(_EXIF, start + 4):
             return tag.orientation(data[start + 4 + len(_EXIF) : end])
     return 1
 
 
-def _bare(data: bytes) -> bytes:
-    """The same picture with nothing but what decoding needs."""
+def _without_metadata(data: bytes) -> bytes:
+    """Keep only the segments that decoding needs."""
     kept = [data[:2]]
     for marker, start, end in _segments(data):
         if marker == _SCAN and data.rfind(b"\xff\xd9") < start:
-            raise InputError("is truncated")
+            raise InputError("", "is truncated")
         if marker != _COMMENT and (not 0xE0 <= marker <= 0xEF or marker in _KEPT_APPS):
             kept.append(data[start:end])
     return b"".join(kept)
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Marker, begin and end of every segment; the last is the first scan, with all that follows it."""
+    """Yield the marker, start and end of every segment; the last is the first scan with everything after it."""
     position, marker = 2, 0
     while marker != _SCAN:
         while data[position : position + 2] == b"\xff\xff":  # padding
             position += 1
         if position + 4 > len(data):
-            raise InputError("is truncated")
+            raise InputError("", "is truncated")
         if data[position] != 0xFF:
-            raise InputError("is corrupt (a marker is missing)")
+            raise InputError("", "is corrupt (a marker is missing)")
         marker = data[position + 1]
-        length = 0 if marker in _BARE else int.from_bytes(data[position + 2 : position + 4])
+        length = 0 if marker in _WITHOUT_LENGTH else int.from_bytes(data[position + 2 : position + 4])
         end = len(data) if marker == _SCAN else position + 2 + length
         yield marker, position, end
         position = end

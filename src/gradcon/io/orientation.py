@@ -1,26 +1,26 @@
-"""Which way up an image is stored: the tag Orientation of TIFF, and of the EXIF in JPEG and PNG, which is TIFF too.
+"""The Orientation tag of TIFF images, and of the EXIF block in JPEG and PNG, which is a TIFF structure too.
 
-Viewers turn such an image when they show it.  Baselines speak of the picture as it is seen, so one that is stored
-turned would give disparities of the wrong sign or along the wrong axis, and nothing would look amiss.
+Viewers rotate an image by this tag when they display it.  Baselines describe the image as it is displayed, so an image
+that is stored rotated would silently give disparities of the wrong sign or along the wrong axis.
 """
 
 from __future__ import annotations
 
 import struct
 
-TURNED = range(2, 9)  # turned or mirrored; what is no number of the standard, viewers take for upright
+TURNED = range(2, 9)  # rotated or mirrored; viewers treat values outside the standard as upright
 _TAG = 0x0112
-_NUMBERS = {1: "B", 3: "H", 4: "I"}  # the types that it is stored as
+_NUMBERS = {1: "B", 3: "H", 4: "I"}  # the types in which it may be stored
 
 
 def orientation(tiff: bytes) -> int:
-    """The tag of the first picture, 1 (upright) where there is none or the block is damaged; see TURNED."""
+    """Return the tag of the first image, or 1 (upright) if it is missing or the block is damaged; see TURNED."""
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     if order is None:
         return 1
     try:
         return _first_directory(tiff, order)
-    except (struct.error, OverflowError):  # it leads beyond the end
+    except (struct.error, OverflowError):  # an offset points past the end
         return 1
 
 

@@ -15,24 +15,25 @@ _HEADER = re.compile(rb"P([56])" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" +
 
 
 def decode(data: bytes) -> tuple[NDArray[Any], int]:
-    """Pixels as they are stored, uint8 or uint16, (h, w) or (h, w, 3), and the value that stands for white.
+    """Decode the pixels as stored, uint8 or uint16, (h, w) or (h, w, 3), and the value of white.
 
-    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    An InputError has no `where`: the caller adds the name of the file.
     """
     if data[:2] in (b"P1", b"P2", b"P3", b"P4"):
-        raise InputError("is a bitmap or plain-text PNM, not a binary PGM or PPM")
+        raise InputError("", "is a bitmap or plain-text PNM, not a binary PGM or PPM", "export it as a binary one")
     header = _HEADER.match(data[:65536])
     if header is None:
-        raise InputError("is corrupt or truncated (no PGM or PPM header)")
+        raise InputError("", "is corrupt or truncated (no PGM or PPM header)")
     width, height, white = (int(header[k]) for k in (2, 3, 4))
     if width == 0 or height == 0 or not 0 < white < 65536:
-        raise InputError("is corrupt (its header makes no sense)")
+        raise InputError("", "is corrupt (its header makes no sense)")
     shape = (height, width) if header[1] == b"5" else (height, width, 3)
     dtype = np.dtype(np.uint8 if white < 256 else ">u2")
     count = int(np.prod(shape, dtype=object))
     if count * dtype.itemsize > len(data) - header.end():
-        raise InputError(f"says it is {width} x {height} pixels but holds fewer, so it is truncated or corrupt")
+        problem = f"claims to be {width} x {height} pixels but holds fewer, so it is truncated or corrupt"
+        raise InputError("", problem)
     pixels = np.frombuffer(data, dtype, count, header.end()).reshape(shape).astype(dtype.newbyteorder("="))
     if pixels.max() > white:
-        raise InputError("is corrupt (a pixel is whiter than its header allows)")
+        raise InputError("", "is corrupt (a pixel is brighter than the white of its header)")
     return pixels, white
