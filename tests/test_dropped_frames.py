@@ -1,4 +1,4 @@
-"""Folders of frames where a camera lost one: their numbers tell, though there are as many in every folder."""
+"""A camera that dropped a frame is found by the numbers in the names, even if all folders hold as many frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMAGE = png.encode(np.random.default_rng(0).integers(0, 256, (8, 12), dtype=np.u
 
 
 def views(folder: Path, *numbers: Sequence[object], name: str = "f{}.png") -> Path:
-    """A row of views with frames of these numbers."""
+    """Write a row of views whose frames have these numbers."""
     for camera, counted in enumerate(numbers):
         (folder / f"cam_0_{camera}").mkdir(parents=True)
         for number in counted:
@@ -31,7 +31,7 @@ def test_a_dropped_frame_is_named_with_its_folder(tmp_path: Path) -> None:
         open_frames(folder)
 
 
-def test_the_number_that_counts_need_not_be_the_last(tmp_path: Path) -> None:
+def test_the_counter_need_not_be_the_last_number(tmp_path: Path) -> None:
     folder = views(tmp_path, [8, 10, 12], [8, 12, 14], name="shot{:05}_cam{camera}.png")
     with pytest.raises(InputError, match="cam_0_1: has no frame 10, between shot00008_cam1"):
         open_frames(folder)
@@ -53,7 +53,7 @@ def test_frames_that_may_belong_together(tmp_path: Path, numbers: tuple[list[int
 
 
 def times(camera: int, unit: float, frames: int = 300) -> list[float]:
-    """Of frames at 30 a second with a jitter of 4 ms, in `unit` seconds."""
+    """Return the timestamps, in `unit` seconds, of frames at 30 Hz with a jitter of 4 ms."""
     off = np.random.default_rng(camera).normal(0, 0.004, frames)
     return list((1_700_000_000 + np.arange(frames) / 30 + off) / unit)
 
@@ -62,8 +62,8 @@ def times(camera: int, unit: float, frames: int = 300) -> list[float]:
     ("form", "unit"),
     [("{:.0f}", 1e-3), ("{:.0f}", 1e-2), ("{:.0f}", 1e-6), ("{:.6f}", 1.0), ("{:.2f}", 1.0), ("t{:.3f}s", 1.0)],
 )
-def test_times_for_numbers_are_let_pass(form: str, unit: float) -> None:
-    """The frames themselves need not be there: only their names are looked at."""
+def test_timestamps_are_not_taken_for_counters(form: str, unit: float) -> None:
+    """Only the names matter: the files need not exist."""
     cameras = [[form.format(time) for time in times(camera, unit)] for camera in range(3)]
     refuse_dropped_frames(named("{}.png", *cameras))
     refuse_dropped_frames(named("{}.png", *(camera[:20] for camera in cameras)))  # all of one second
@@ -74,7 +74,7 @@ def named(name: str, *numbers: Sequence[object]) -> dict[Path, list[Path]]:
 
 
 @pytest.mark.parametrize("name", ["f{:03}_{}C.png", "cam7_{:03}_{}.png"])
-def test_a_number_that_varies_need_not_count(name: str) -> None:
+def test_measurements_in_names_are_ignored(name: str) -> None:
     degrees = [[24, 24, 25, 27, 27], [24, 26, 25, 25, 24]]
     folders = {Path(f"c{k}"): [Path(name.format(*each)) for each in enumerate(row)] for k, row in enumerate(degrees)}
     refuse_dropped_frames(folders)
@@ -85,17 +85,17 @@ def test_a_number_that_varies_need_not_count(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["img.{:04}.png", "shot02.{:04}.png", "{}.png", "a1_{:06}.left.png"])
-def test_a_counter_after_a_dot_is_one(name: str) -> None:
+def test_a_counter_may_follow_a_dot(name: str) -> None:
     with pytest.raises(InputError, match=r"^cam1: has no frame 2, "):
         refuse_dropped_frames(named(name, [0, 1, 2, 3], [0, 1, 3, 4]))
 
 
-def test_the_frame_that_one_alone_lacks_is_named_after_a_pause_of_all() -> None:
+def test_a_dropped_frame_is_found_after_all_cameras_paused() -> None:
     with pytest.raises(InputError, match=r"^cam1: has no frame 110, between f102\.png and f111\.png"):
         refuse_dropped_frames(named("f{}.png", [0, 1, 2, 10, 11], [100, 101, 102, 111, 112], [7, 8, 9, 17, 18]))
 
 
-def test_names_that_do_not_count_are_taken_in_their_order(tmp_path: Path) -> None:
+def test_names_without_a_counter_are_taken_in_order(tmp_path: Path) -> None:
     folder = views(tmp_path, [0, 1, 2], [0, 1, 2])
     (folder / "cam_0_1" / "f1.png").rename(folder / "cam_0_1" / "g.png")
     assert len(open_frames(folder)) == 3

@@ -1,4 +1,4 @@
-"""Baselines that are listed with an array, and the length of their unit, which depth depends on."""
+"""The unit of the baselines that are stored with an array; depth depends on it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def depth_of_half_a_pixel_a_step(scene: Scene, unit: float) -> float:
 
 @pytest.mark.parametrize("suffix", ["npz", "zarr"])
 @pytest.mark.parametrize(("unit", "baseline_mm"), [(1.0, 18.0), (18.0, 1.0), (0.95, 18.0)])
-def test_depth_is_that_of_the_grid(tmp_path: Path, suffix: str, unit: float, baseline_mm: float) -> None:
+def test_depth_equals_that_of_the_grid(tmp_path: Path, suffix: str, unit: float, baseline_mm: float) -> None:
     grid = open_scene(save_lightfield(tmp_path / "grid.npz", VIEWS, parameters={**CAMERA, "baseline_mm": 18.0}))
     scene = open_scene(listed(tmp_path / f"lf.{suffix}", STEPS * unit, baseline_mm))
     expected = depth_of_half_a_pixel_a_step(grid, 1)
@@ -54,7 +54,7 @@ def test_baselines_in_another_unit_are_refused(tmp_path: Path, suffix: str, unit
         open_scene(path)
 
 
-def test_baselines_may_be_counted_from_anywhere(tmp_path: Path) -> None:
+def test_the_origin_of_baselines_is_arbitrary(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "lf.npz",
         views=VIEWS[0],
@@ -87,7 +87,7 @@ def test_neighbours_need_not_stand_one_step_apart(tmp_path: Path, baselines: np.
     assert scene.calibration is not None
 
 
-def test_two_views_side_by_side_do_not_hide_the_unit(tmp_path: Path) -> None:
+def test_one_close_pair_of_views_does_not_hide_the_unit(tmp_path: Path) -> None:
     baselines = STEPS * 18.0
     baselines[0] += 0.5, 17.0
     with pytest.raises(InputError, match="as if in millimetres"):

@@ -1,4 +1,4 @@
-"""Sparse COLMAP models: written by pycolmap and by hand, in both forms."""
+"""Sparse COLMAP models, in text and binary form, become scenes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE = (40, 56)
 
 
 def write_model(folder, cameras, points, size=SIZE):
-    """A folder's sparse model of all cameras, by pycolmap; every camera sees every point that is in its image."""
+    """Write a sparse model with pycolmap; every camera sees every point that falls into its image."""
     reconstruction = pycolmap.Reconstruction()
     seen = {}
     for k, (name, camera) in enumerate(cameras.items(), 1):
@@ -70,7 +70,7 @@ def project_folder(rig, tmp_path):
     return tmp_path
 
 
-def test_it_is_the_scene_that_the_rig_is(rig, project_folder):
+def test_a_model_gives_the_same_scene_as_a_rig(rig, project_folder):
     expected = open_scene(rig / "rig")
     scene = open_scene(project_folder, reference=expected.reference_name)
     assert (scene.reference_name, scene.target_names) == (expected.reference_name, expected.target_names)
@@ -91,7 +91,7 @@ def test_it_is_the_scene_that_the_rig_is(rig, project_folder):
 
 
 def test_points_project_to_where_they_were_seen(project_folder):
-    """The half pixel of COLMAP's coordinates, and its quaternions, against the keypoints in its own file."""
+    """Check the half-pixel offset and the quaternions against the keypoints in COLMAP's own file."""
     model = read_model(project_folder / "sparse")
     lines = [line for line in (project_folder / "sparse/images.txt").read_text().splitlines() if line[0] != "#"]
     first, second = lines[0].split()[9], np.array(lines[1].split(), float).reshape(-1, 3)

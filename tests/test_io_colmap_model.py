@@ -1,4 +1,4 @@
-"""The files of a COLMAP model, strictly read: hand-written text, damaged text, damaged binary."""
+"""The files of a COLMAP model are read strictly: hand-written text, damaged text, damaged binary."""
 
 from __future__ import annotations
 

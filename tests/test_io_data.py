@@ -1,4 +1,4 @@
-"""The real scenes open, and their ground truth explains them with the sign that the readers give."""
+"""The real scenes open, and their ground truth has the sign that the readers' baselines imply."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def scenes(kind):
 
 
 def misfit(scene, k, sign):
-    """Mean absolute difference of the reference and target k warped by the ground truth."""
+    """Return the mean absolute difference between the reference and target k, warped by the ground truth."""
     height, width = scene.shape
     y, x = np.mgrid[:height, :width].astype(float)
     known = np.isfinite(scene.ground_truth)

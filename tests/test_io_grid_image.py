@@ -1,4 +1,4 @@
-"""One image that holds all views: tiles, or micro-images."""
+"""A single image that holds all views, as tiles or micro-images."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def micro(views):
 
 @pytest.mark.parametrize(("layout", "micro_images"), [(tiled, False), (micro, True)])
 @pytest.mark.parametrize(("told", "cell"), [(None, None), ("2,1", (2, 1)), ("view (0, 4)", (0, 4))])
-def test_the_scene_is_that_of_the_light_field(tmp_path, lightfield, layout, micro_images, told, cell):
+def test_the_scene_equals_that_of_the_light_field(tmp_path, lightfield, layout, micro_images, told, cell):
     path = tmp_path / "all views.png"
     path.write_bytes(png.encode(layout(lightfield)))
     scene = open_scene(path, grid=(3, 5), micro_images=micro_images, reference=told)
@@ -46,7 +46,7 @@ def test_the_scene_is_that_of_the_light_field(tmp_path, lightfield, layout, micr
     assert scene.colour.base is None  # the large image is not kept alive by the scene
 
 
-def test_it_is_read_once(tmp_path, lightfield, monkeypatch):
+def test_the_image_is_read_once(tmp_path, lightfield, monkeypatch):
     reads = []
     monkeypatch.setattr(grid_image, "read_image", lambda path: reads.append(path) or read_image(path))
     path = tmp_path / "tiles.png"
@@ -88,7 +88,7 @@ def test_refusals(tmp_path, lightfield, hints, said):
         open_scene(path, **hints)
 
 
-def test_files_that_are_no_image(tmp_path):
+def test_files_that_are_not_images(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("no image")
     with pytest.raises(InputError, match=r"notes\.txt: is not an image"):

@@ -1,4 +1,4 @@
-"""4D light-field folders: write, read back, and refuse what contradicts itself."""
+"""4D light-field folders are written and read back, and contradictions are refused."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_another_reference(folder, tmp_path):
     (folder / "gt_disp_lowres.pfm").rename(folder / "gt_disp_lowres_Cam000.pfm")
     assert open_scene(folder, reference="input_Cam000.png").ground_truth is not None
     assert open_scene(folder).ground_truth is None
-    with pytest.raises(InputError, match=r"did you mean 'input_Cam0\d\d\.png'"):
+    with pytest.raises(InputError, match=r"; did you mean 'input_Cam0\d\d\.png'\?$"):
         open_scene(folder, reference="input_Cam0.png")
 
 
@@ -124,7 +124,7 @@ def test_bad_parameters(folder, old, new, said):
     assert "scene" in str(caught.value)
 
 
-def test_cfg_that_is_no_text(folder):
+def test_parameters_that_are_not_text(folder):
     (folder / "parameters.cfg").write_bytes(b"\xff\xfe\0")
     with pytest.raises(InputError, match=r"parameters\.cfg: is not UTF-8"):
         open_scene(folder)

@@ -1,4 +1,4 @@
-"""Images come back to the bit, and damage of any kind is one sentence."""
+"""Images are read back exactly, and any damage is reported in one sentence."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_truncated(tmp_path, name, capfd):
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_damaged_bytes_give_an_image_or_a_sentence(tmp_path, name, capfd):
+def test_damaged_bytes_give_an_image_or_an_error(tmp_path, name, capfd):
     rng, path, refused = np.random.default_rng(1), tmp_path / name, 0
     for _ in range(150):
         data = bytearray(GOOD[name])

@@ -1,4 +1,4 @@
-"""Files that are almost right: names in capitals are accepted, and what is wrong is said of the right file."""
+"""Files that are almost right: suffixes in capitals are accepted, and errors name the right file."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_numpy_files_of_format_3(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.8, 0.95])
-def test_a_truncated_matroska_file_is_said_to_be_one(tmp_path: Path, share: float) -> None:
+def test_a_truncated_matroska_file_is_reported_as_truncated(tmp_path: Path, share: float) -> None:
     for k in range(2):
         encode(tmp_path / f"cam_0_{k}.mkv", noise(12, (48, 64)))
     path = tmp_path / "cam_0_1.mkv"

@@ -1,4 +1,4 @@
-"""Images that are stored turned are refused, whichever way they say it; upright ones are read."""
+"""Images that are stored rotated are refused, whatever the format; upright ones are read."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def write(path: Path, way_up: int) -> Path:
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "big.tif"])
 @pytest.mark.parametrize("way_up", range(2, 9))
-def test_turned_images_are_refused(tmp_path: Path, name: str, way_up: int) -> None:
+def test_rotated_images_are_refused(tmp_path: Path, name: str, way_up: int) -> None:
     path = write(tmp_path / name, way_up)
     with pytest.raises(InputError, match=rf"^{path}: is stored rotated \(orientation {way_up}\).*mogrify -auto-orient"):
         read_image(path)
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "big.tif"])
-@pytest.mark.parametrize("way_up", [0, 1, 9, 255])  # viewers pass over what is no way up
+@pytest.mark.parametrize("way_up", [0, 1, 9, 255])  # viewers ignore values outside the standard
 def test_upright_images_are_read(tmp_path: Path, name: str, way_up: int) -> None:
     assert read_image(write(tmp_path / name, way_up)).shape == PICTURE.shape
 
@@ -56,5 +56,5 @@ def test_big_endian_exif_is_understood(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"II*\0", b"MM\0*", b"II+\0\x08\0\0\0"]))
-def test_whatever_the_block_holds_there_is_an_answer(block: bytes, head: bytes) -> None:
+def test_any_block_gives_an_orientation(block: bytes, head: bytes) -> None:
     assert orientation(head + block) >= 0

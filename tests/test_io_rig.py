@@ -1,4 +1,4 @@
-"""rig.toml: baselines or cameras, strictly read."""
+"""A rig.toml, with baselines or cameras, is read strictly."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_bad_rigs(tmp_path, old, new, said):
     assert "\n" not in str(caught.value)
 
 
-def test_twins_are_named(tmp_path):
+def test_two_views_with_the_same_baseline_are_named(tmp_path):
     write_rig(tmp_path, images(), [(0, 0), (1, 0), (1, 0)], reference="a.png")
     with pytest.raises(InputError, match=r"c\.png: has the same baseline as b\.png"):
         open_scene(tmp_path)

@@ -1,4 +1,4 @@
-"""Middlebury folders, patterns, and how a path is recognised."""
+"""Middlebury folders, patterns, and how the format of a path is recognised."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GREY = np.random.default_rng(0).integers(0, 256, (6, 8), dtype=np.uint8)
 
 
 def put(folder, *names, height=6, width=8):
-    """Different images under these names; .png is PNG, all else PNM."""
+    """Write different images under these names: PNG if they end in .png, otherwise PNM."""
     folder.mkdir(exist_ok=True)
     for k, name in enumerate(names):
         image = np.random.default_rng(k).integers(0, 256, (height, width), dtype=np.uint8)
@@ -177,7 +177,7 @@ def test_a_bad_image_is_named(tmp_path, content):
         open_scene(tmp_path, pattern="{col}.png")
 
 
-def test_nan_and_sizes(tmp_path):
+def test_views_with_nan_or_of_another_size_are_named(tmp_path):
     import tifffile
 
     put(tmp_path, "1.png", "2.png")
@@ -206,7 +206,7 @@ def test_pipes_are_refused_and_not_waited_for(tmp_path):
         open_scene(store)
 
 
-def test_names_that_are_no_text_can_be_written(tmp_path):
+def test_file_names_that_are_not_text_can_be_written(tmp_path):
     folder = tmp_path / os.fsdecode(b"shots\xff")
     put(folder, os.fsdecode(b"\xfe_0_0.png"), os.fsdecode(b"\xfe_0_1.png"))
     scene = open_scene(folder)
@@ -215,7 +215,7 @@ def test_names_that_are_no_text_can_be_written(tmp_path):
     assert r"\udcfe_0_1.png" in json.loads((tmp_path / "out/result.json").read_text())["source"]["reference"]
 
 
-def test_a_reference_number_beyond_all_floats(tmp_path):
+def test_a_reference_number_too_large_for_a_float(tmp_path):
     store = save_lightfield(tmp_path / "lf.zarr", np.ones((2, 2, 6, 8), np.uint8), reference=(0, 0))
     meta = store / "zarr.json"
     meta.write_text(meta.read_text().replace('"reference": [', '"reference": [1' + 400 * "0" + ","))
@@ -223,7 +223,7 @@ def test_a_reference_number_beyond_all_floats(tmp_path):
         open_scene(store)
 
 
-def test_what_lies_beside_the_views_does_not_hide_them(tmp_path):
+def test_other_files_beside_the_views_do_not_hide_them(tmp_path):
     names = [f"shot_{row}_{column}.png" for row in range(2) for column in range(2)]
     put(tmp_path, *names, "contact-sheet.png", "scan2.png")
     (tmp_path / "notes.txt").write_text("shots of 1_1_2020")

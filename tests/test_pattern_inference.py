@@ -1,4 +1,4 @@
-"""Which files of a folder are its views, by their names alone."""
+"""The views of a folder are found by their file names alone."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def put(folder: Path, *names: str) -> Path:
 
 @pytest.fixture
 def shots(tmp_path: Path) -> Path:
-    """A folder whose own name ends in two numbers, so that what is called after it does too."""
+    """A folder whose name ends in two numbers, and so do the names of outputs that are called after it."""
     return put(tmp_path / "lytro_2024_05", *(f"shot_{v}_{u}.png" for v in range(2) for u in range(2)))
 
 
-def test_info_and_estimate_in_the_scene_itself_do_not_hide_it(shots: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_inside_the_scene_do_not_hide_it(shots: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shots)
     pattern = infer_pattern(shots)
     assert pattern == "shot_{row}_{col}.png"
@@ -41,7 +41,7 @@ def test_info_and_estimate_in_the_scene_itself_do_not_hide_it(shots: Path, monke
 
 
 @pytest.mark.parametrize("record", ["result.json", "video.json", "batch.json"])
-def test_folders_of_results_are_no_folders_of_frames(shots: Path, record: str) -> None:
+def test_folders_of_results_are_not_taken_for_frames(shots: Path, record: str) -> None:
     (put(shots / "out_1_2", "disparity.png") / record).write_text("{}")
     assert len(open_scene(shots).targets) == 3
     assert list(candidates(shots)[0]) == ["shot_{row}_{col}.png"]
@@ -53,21 +53,21 @@ def test_folders_of_results_are_no_folders_of_frames(shots: Path, record: str) -
     "stray",
     ["thumb_1_1.png", "shot_1_1-copy.png", "shot_1_1 (1).png", "IMG_20240501_120000.jpg", "disp_0_1.tif", "a.png"],
 )
-def test_most_names_decide(shots: Path, stray: str) -> None:
+def test_the_majority_of_names_decides(shots: Path, stray: str) -> None:
     put(shots, stray)
     found = open_frames(shots).listing
     assert len(found.views) == 4
     assert found.recognised.endswith("its files fit the pattern 'shot_{row}_{col}.png', others (1) do not")
 
 
-def test_as_many_of_two_kinds_decide_nothing(shots: Path) -> None:
+def test_a_tie_between_patterns_is_refused(shots: Path) -> None:
     put(shots, *(f"lf_{v}_{u}.png" for v in range(2) for u in range(2)))
     with pytest.raises(InputError, match=r"only 4 of its 8 .* fit one pattern, '.*_\{row\}_\{col\}\.png'; give"):
         open_scene(shots)
     assert len(open_scene(shots, pattern="lf_{row}_{col}.png").targets) == 3
 
 
-def test_dates_and_times_count_no_cameras(tmp_path: Path) -> None:
+def test_dates_and_times_are_not_camera_positions(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"not recognised .* or list the views in a rig\.toml"):
         open_scene(put(tmp_path, *(f"IMG_20240501_12{minute}00.jpg" for minute in range(10, 14))))
 
@@ -81,7 +81,7 @@ def test_dates_and_times_count_no_cameras(tmp_path: Path) -> None:
         [f"cam.{v:02}.{u:02}.png" for v in range(3) for u in range(3)],  # or times such as 01.25
     ],
 )
-def test_decimal_numbers_are_not_taken_apart(tmp_path: Path, names: list[str]) -> None:
+def test_decimal_numbers_are_not_split(tmp_path: Path, names: list[str]) -> None:
     with pytest.raises(InputError, match="not recognised"):
         open_scene(put(tmp_path, *names))
 

@@ -1,4 +1,4 @@
-"""Where the sensors of an array are shifted against each other, each view has a principal point of its own."""
+"""If the sensors of an array are shifted against each other, each view has its own principal point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CELLS = [(v, u) for v in range(ROWS) for u in range(COLUMNS)]
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One light field with its columns, rows or both counted from either end."""
+    """One light field whose columns, rows or both are counted from either end."""
     folder = tmp_path_factory.mktemp("arrays")
     synth.write("occlusion", folder / "all", size=(24, 32), grid=5, views="all")
     images = np.array([read_image(path) for path in sorted((folder / "all").glob("*.png"))]).reshape(5, 5, 24, 32, 3)
@@ -31,7 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("flip", ["x", "y", "xy"])
 @pytest.mark.parametrize("cell", [(0, 0), (0, 3), (2, 4), (1, 2)])
-def test_a_flipped_scene_is_that_of_the_same_camera_counted_rightly(
+def test_a_flipped_scene_equals_the_one_counted_the_right_way(
     folders: dict[str, Path], flip: str, cell: tuple[int, int]
 ) -> None:
     v, u = cell
@@ -48,12 +48,12 @@ def test_a_flipped_scene_is_that_of_the_same_camera_counted_rightly(
         assert abs(wrong.calibration.K - right.calibration.K).max() > 0.5
 
 
-def test_a_principal_point_that_was_given_stays() -> None:
+def test_a_given_principal_point_is_kept() -> None:
     K = np.array([[100.0, 0, 17], [0, 100, 9], [0, 0, 1]])
     np.testing.assert_array_equal(Calibration(1.0, K, 0.5).flipped(x=True, y=True).K, K)
 
 
-def test_points_of_two_middlebury_references_differ_by_where_the_cameras_stand(tmp_path: Path) -> None:
+def test_points_of_two_middlebury_references_differ_by_the_baseline(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     for k in range(7):
         Image.fromarray(generator.integers(0, 256, (370, 40), np.uint8)).save(tmp_path / f"view{k}.png")

@@ -1,4 +1,4 @@
-"""Light-field videos: folders of frames and video files, and a result for every frame."""
+"""Light-field videos, from folders of frames or video files, give a result for every frame."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def put(folder: Path, frames: Images, name: str = "{}.png") -> Path:
 
 @pytest.fixture(scope="module")
 def grid() -> dict[tuple[int, int], Images]:
-    """A scene that moves to the left, pixel by pixel: the frames of each of nine views."""
+    """The frames of nine views of a scene that moves to the left, one pixel per frame."""
     scene = synth.render("occlusion", (40, 48 + FRAMES), grid=3, views="all", seed=1)
     views = {(0.0, 0.0): scene.reference} | dict(zip(map(tuple, scene.baselines), scene.targets, strict=True))
     bytes_of = {key: np.round(255 * np.stack([view] * 3, -1)).astype(np.uint8) for key, view in views.items()}
@@ -152,7 +152,7 @@ def test_stills_among_videos_are_refused(tmp_path):
 # ------------------------------------------------------------------------------------------- the command line
 
 
-def test_estimate_writes_a_folder_a_frame(videos, tmp_path, capsys):
+def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys):
     out = tmp_path / "out"
     assert cli.main(["estimate", str(videos), "--out", str(out), "--engine", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
@@ -169,7 +169,7 @@ def test_estimate_writes_a_folder_a_frame(videos, tmp_path, capsys):
     assert max(solves[1:]) < solves[0]  # started from a map of nearly the same
 
 
-def test_a_frame_continues_the_one_before(folders, tmp_path):
+def test_a_frame_starts_from_the_map_of_the_one_before(folders, tmp_path):
     common = ["estimate", str(folders), "--engine", "cpu", "--solves", "3", "--out"]
     assert cli.main([*common, str(tmp_path / "all"), "--frames", "1:3"]) == 0
     before = tmp_path / "all" / "frame_0001" / "disparity.pfm"
@@ -179,7 +179,7 @@ def test_a_frame_continues_the_one_before(folders, tmp_path):
     np.testing.assert_array_equal(*maps)
 
 
-def test_what_is_finished_stays(tmp_path, capsys, monkeypatch):
+def test_finished_frames_survive_an_error_and_an_interrupt(tmp_path, capsys, monkeypatch):
     images = noise(4, (40, 48))
     for name in ("v_0_0", "v_0_1"):
         put(tmp_path / "in" / name, images)
@@ -204,7 +204,7 @@ def test_what_is_finished_stays(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(("told", "chosen"), [("1", [1]), ("-1", [3]), ("1:3", [1, 2]), ("2:", [2, 3]), (":-3", [0])])
-def test_frames_are_chosen_as_python_does(videos, tmp_path, told, chosen, capsys):
+def test_frames_are_chosen_like_python_slices(videos, tmp_path, told, chosen, capsys):
     assert cli.main(["estimate", str(videos), "--out", str(tmp_path), "--solves", "1", "--views", "2",
                      "--engine", "cpu", f"--frames={told}"]) == 0  # fmt: skip
     printed = capsys.readouterr().out
@@ -235,7 +235,7 @@ def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos,
     assert "holds the result of a still" in capsys.readouterr().err
 
 
-def test_one_video_alone_is_no_scene(videos, capsys):
+def test_a_single_video_is_not_a_scene(videos, capsys):
     assert cli.main(["info", str(next(videos.glob("*.mkv"))), "--no-picture"]) == 2
     assert "give the folder that holds a video for each view" in capsys.readouterr().err
 
@@ -269,7 +269,7 @@ def test_the_first_frame_may_start_from_a_map(tmp_path):
 
 
 def test_brightness_does_not_jump_from_frame_to_frame(tmp_path):
-    """What is white is found once, though later frames may suggest otherwise."""
+    """White is found once, in the first frame, even if later frames suggest another value."""
     rng = np.random.default_rng(0)
     for view in range(2):
         frames = [(peak * rng.random((16, 16))).astype(np.uint16) for peak in (3000, 1000, 5000)]

@@ -1,4 +1,4 @@
-"""Video files as PyAV reads them: how many frames, which pixels, and what is said of a file that is damaged."""
+"""Video files read with PyAV: the number of frames, their pixels, and the errors for damaged files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_lossless_video_with_b_frames_is_what_was_encoded(tmp_path):
         np.testing.assert_array_equal(video.read(k), frame)
 
 
-def test_a_frame_out_of_the_edit_list_is_not_counted(tmp_path):
+def test_frames_outside_the_edit_list_are_not_counted(tmp_path):
     """A clip cut out of a longer one without encoding it again begins with frames that are not shown."""
     source = encode(tmp_path / "long.mp4", noise(20), "libx264", "yuv420p", bf="2", g="20")
     with av.open(str(source)) as whole, av.open(str(tmp_path / "cut.mp4"), "w") as cut:
@@ -93,7 +93,7 @@ def test_a_frame_out_of_the_edit_list_is_not_counted(tmp_path):
         ("gbrp12le", (32, 48, 3), np.uint16, 16),
     ],
 )
-def test_depth_is_kept(tmp_path, pixels, shape, dtype, tolerance):
+def test_the_bit_depth_is_kept(tmp_path, pixels, shape, dtype, tolerance):
     frames = noise(2, shape, dtype)
     read = VideoFile(encode(tmp_path / "a.mkv", frames, pixels=pixels)).read(1)
     assert read.shape == shape
@@ -103,7 +103,7 @@ def test_depth_is_kept(tmp_path, pixels, shape, dtype, tolerance):
     assert np.abs(read.astype(int) - frames[1]).max() <= tolerance
 
 
-def test_one_frame_costs_one_frame_and_no_file_stays_open(tmp_path, monkeypatch):
+def test_the_next_frame_decodes_one_frame_and_no_file_stays_open(tmp_path, monkeypatch):
     path = encode(tmp_path / "a.mkv", noise(6))
     opened, real = [], av.open
     monkeypatch.setattr(av, "open", lambda *a, **k: opened.append(a) or real(*a, **k))

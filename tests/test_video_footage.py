@@ -1,4 +1,4 @@
-"""Estimating a video in parts: frames of before stay as long as they are frames of this video."""
+"""A video may be estimated in parts: earlier frames are kept as long as they belong to the same video."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def noise(count: int, seed: int) -> Images:
 
 
 def export(folder: Path, seed: int, kind: str = "{}.png", frames: int = 3) -> Path:
-    """A video of noise; raw images, which are all of one size, where `kind` says so."""
+    """Write a video of noise; `kind` chooses video files, PNGs or raw images, whose files are all of one size."""
     for k, view in enumerate(VIEWS):
         images = noise(frames, seed + k)
         if kind == ".mkv":
@@ -40,7 +40,7 @@ def export(folder: Path, seed: int, kind: str = "{}.png", frames: int = 3) -> Pa
 
 
 def estimated(source: Path, out: Path, frames: str, *more: str) -> list[int]:
-    """Which frames the list names after a run; their folders are the only ones there."""
+    """Estimate some frames and return those that the list names; no other folders may be there."""
     command = ["estimate", str(source), "--solves", "1", "--engine", "reference", "--out", str(out), "--frames", frames]
     assert cli.main([*command, *more]) == 0
     rows = json.loads((out / "video.json").read_text())["frames"]
@@ -66,7 +66,7 @@ def test_a_copy_is_the_same_video(tmp_path: Path) -> None:
     assert estimated(moved, out, "2:3") == [0, 1, 2]
 
 
-def test_a_frame_that_was_mended_leaves_the_others(tmp_path: Path) -> None:
+def test_replacing_one_frame_keeps_the_others(tmp_path: Path) -> None:
     source, out = export(tmp_path / "in", 0), tmp_path / "out"
     assert estimated(source, out, "0:2") == [0, 1]
     put(source / "v_0_1", noise(1, seed=5))  # frame 0 alone, of the view that is not the reference
@@ -84,7 +84,7 @@ def test_a_view_that_is_not_used_does_not_matter(tmp_path: Path) -> None:
     assert estimated(source, out, "1:2", *nearest) == [0, 1]
 
 
-def test_a_list_of_an_earlier_version_is_believed(tmp_path: Path) -> None:
+def test_a_list_of_an_earlier_version_is_trusted(tmp_path: Path) -> None:
     source, out = export(tmp_path / "in", 0), tmp_path / "out"
     estimated(source, out, "0:1")
     story = json.loads((out / "video.json").read_text())
@@ -94,8 +94,8 @@ def test_a_list_of_an_earlier_version_is_believed(tmp_path: Path) -> None:
     assert estimated(source, out, "1:2") == [0, 1]
 
 
-def test_what_is_told_apart(tmp_path: Path) -> None:
-    """The size, and any byte of a small file, wherever it lies; the order of the views."""
+def test_what_changes_the_fingerprint(tmp_path: Path) -> None:
+    """The size of a file, any byte of a small file, and the order of the views."""
     source = export(tmp_path / "in", 0, "{}.ppm")
     image = source / "v_0_0" / "1.ppm"
     before = image.read_bytes()
