@@ -9,33 +9,35 @@ import numpy as np
 import pytest
 
 from gradcon import bench, cli, estimate
+from gradcon.bench import measure, solves
+from gradcon.bench.scenes import make_scene
 from gradcon.errors import InputError
-from gradcon.methods.estimation import Options
+from gradcon.methods.options import Options
 
 
 @pytest.fixture(scope="module")
-def figures() -> bench.Figures:
+def figures() -> measure.Figures:
     return bench.bench(size=96, views=9, solves=3)
 
 
-def test_every_figure_is_there(figures: bench.Figures) -> None:
+def test_every_figure_is_there(figures: measure.Figures) -> None:
     assert figures["scene"] == {"name": "occlusion", "width": 96, "height": 96, "views": 9, "scales": 3}
     for measured in (figures, figures["reference"]):
         seconds = measured["seconds"]
         assert set(seconds) == {"warp", "data_term", "solve", "update", "total"}
         assert all(value > 0 for value in seconds.values())
         assert measured["inner_iterations"] >= 1
-        assert seconds["total"] == pytest.approx(sum(seconds[stage] for stage in bench.STAGES), rel=0.5)  # medians
+        assert seconds["total"] == pytest.approx(sum(seconds[stage] for stage in solves.STAGES), rel=0.5)  # medians
     assert figures["ratio"] == figures["reference"]["seconds"]["total"] / figures["seconds"]["total"] > 1
     assert figures["cores"] >= 1
     assert figures["versions"]["numba"]
 
 
-def test_memory_is_that_of_a_fresh_process(figures: bench.Figures) -> None:
+def test_memory_is_that_of_a_fresh_process(figures: measure.Figures) -> None:
     assert 20 < figures["import_memory_mb"] < figures["peak_memory_mb"] < 1000
 
 
-def test_figures_read_as_text_and_as_json(figures: bench.Figures) -> None:
+def test_figures_read_as_text_and_as_json(figures: measure.Figures) -> None:
     text = bench.describe(figures)
     for told in ("9 views of 96 x 96", "data_term", "reference", "ratio", "MB at the peak"):
         assert told in text
@@ -45,35 +47,35 @@ def test_figures_read_as_text_and_as_json(figures: bench.Figures) -> None:
 def test_engines_take_turns_from_the_same_disparity(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = []
 
-    def record(machine: Any, w: Any, stage: Any, reweight: bool) -> Any:
-        turns.append((machine.name, np.array(w, np.float32)))
-        return timed_solve(machine, w, stage, reweight)
+    def record(engine: Any, w: Any, stage: Any, reweight: bool) -> Any:
+        turns.append((engine.name, np.array(w, np.float32)))
+        return timed_solve(engine, w, stage, reweight)
 
-    timed_solve = bench._timed_solve
-    monkeypatch.setattr(bench, "_timed_solve", record)
-    bench.time_solves(["cpu", "reference"], bench.make_scene(32, 4, 0), 3, 2)
+    timed_solve = solves.timed_solve
+    monkeypatch.setattr(solves, "timed_solve", record)
+    solves.time_solves(["cpu", "reference"], make_scene(32, 4, 0), 3, 2)
     names, disparities = zip(*turns, strict=True)
-    assert names == ("cpu",) * bench.WARM_UP + ("cpu", "reference") * 2
+    assert names == ("cpu",) * solves.WARM_UP + ("cpu", "reference") * 2
     assert not disparities[0].any()
-    assert np.ptp(disparities[bench.WARM_UP]) > 0.01
-    for w in disparities[bench.WARM_UP :]:
-        np.testing.assert_array_equal(w, disparities[bench.WARM_UP])
+    assert np.ptp(disparities[solves.WARM_UP]) > 0.01
+    for w in disparities[solves.WARM_UP :]:
+        np.testing.assert_array_equal(w, disparities[solves.WARM_UP])
 
 
 def test_the_scene_of_a_sweep_is_what_it_says() -> None:
     for on_cross, off_cross in ((4, 0), (4, 16), (16, 64)):
-        scene = bench.make_scene(8, on_cross, off_cross)
+        scene = make_scene(8, on_cross, off_cross)
         assert np.sum((scene.baselines == 0).any(axis=1)) == on_cross
         assert len(scene.targets) == on_cross + off_cross
-    result = estimate(bench.make_scene(64, 8, 0), Options(solves=40))
+    result = estimate(make_scene(64, 8, 0), Options(solves=40))
     y, x = np.mgrid[:64, :64]
     error = (result.disparity - np.sin(x / 40) * np.cos(y / 60))[8:-8, 8:-8]
     assert np.sqrt(np.mean(error**2)) < 0.1
 
 
 def test_sweep(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(bench, "SIZES", ((32, 4, 0),))
-    monkeypatch.setattr(bench, "VIEWS", ((48, 2, 8),))
+    monkeypatch.setattr(measure, "SIZES", ((32, 4, 0),))
+    monkeypatch.setattr(measure, "VIEWS", ((48, 2, 8),))
     assert cli.main(["bench", "--sweep", "--solves", "1", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["size"], row["views"], row["on_cross"], row["off_cross"]) for row in rows] == [
@@ -92,16 +94,16 @@ def test_refuses_what_it_cannot_measure(bad: dict[str, int | str]) -> None:
 
 
 def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
-    from gradcon.bench import cuda as bench_cuda
+    from gradcon.bench import gpu
     from gradcon.methods import schedules
 
     def needs(scene, scales, iterations):
         stage = schedules.build("gcm", scene.baselines, 0.5, scales)[0]
-        return bench_cuda.needs(scene, stage, iterations)
+        return gpu.needs(scene, stage, iterations)
 
-    cross, more = bench.make_scene(32, 4, 0), bench.make_scene(32, 4, 4)
+    cross, more = make_scene(32, 4, 0), make_scene(32, 4, 4)
     base = needs(cross, 3, 5)
-    assert set(base) == set(bench.STAGES)
+    assert set(base) == set(solves.STAGES)
     # 4 views, each 4 (column) or 3 (row) passes of 7 + 13 + 23 taps, the blurs of five planes, and the weights; a
     # multiply-add is two operations.
     filters = 2 * (2 * 3 + 2 * 4) * (7 + 13 + 23) + 2 * 2 * 5 * (13 + 23)

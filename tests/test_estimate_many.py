@@ -1,18 +1,16 @@
 """Many scenes, one after the other: in order, ahead of time, and each started from the one before."""
 
-import importlib
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from engine_cases import random_scene
 from gradcon import InputError, Options, estimate, estimate_many, synth
 from gradcon.engines.cuda import device as cuda_device
-from test_engines import random_scene
+from gradcon.methods import loop, many
 from waiting import PATIENCE
-
-module = importlib.import_module("gradcon.methods.estimation")
 
 
 def video(frames, size=(40, 52)):
@@ -72,7 +70,7 @@ def test_a_video_may_change_its_size():
 
 def test_the_next_scene_is_read_while_one_is_computed(monkeypatch):
     asked = threading.Event()
-    compute = module.minimise
+    compute = loop.minimise
 
     def waiting(*arguments, **options):
         assert asked.wait(PATIENCE), "nobody asked for the next scene"
@@ -83,13 +81,13 @@ def test_the_next_scene_is_read_while_one_is_computed(monkeypatch):
         asked.set()
         yield random_scene(seed=1)
 
-    monkeypatch.setattr(module, "minimise", waiting)
+    monkeypatch.setattr(loop, "minimise", waiting)
     assert len(list(estimate_many(scenes(), Options(solves=1), engine="cpu"))) == 2
 
 
 def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
     begun = threading.Event()
-    compute, finish = module.minimise, module._result
+    compute, finish = loop.minimise, many.as_result
     runs = []
 
     def counting(*arguments, **options):
@@ -102,8 +100,8 @@ def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
         assert begun.wait(PATIENCE), "the next scene waits for this result"
         return finish(*arguments)
 
-    monkeypatch.setattr(module, "minimise", counting)
-    monkeypatch.setattr(module, "_result", waiting)
+    monkeypatch.setattr(loop, "minimise", counting)
+    monkeypatch.setattr(many, "as_result", waiting)
     scenes = [random_scene(seed=seed) for seed in range(2)]
     assert len(list(estimate_many(scenes, Options(solves=1), engine="cpu"))) == 2
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradcon import Options, estimate, evaluate_uncertainty, open_scene
+from gradcon.result.stopping import StopReason
 
 pytestmark = pytest.mark.data
 
@@ -56,7 +57,7 @@ def test_the_order_of_the_methods_is_the_papers(data_folder):
 @pytest.mark.parametrize(("name", "limit"), [("Aloe", 0.9), ("Cloth1", 0.15), ("Baby1", 0.7)])
 def test_middlebury_with_the_sliding_window(data_folder, name, limit):
     result = estimate(open_scene(data_folder / "middlebury2006" / name), Options(scales=6))
-    assert "Converged" in result.stopped
+    assert result.stopped.reason is StopReason.CONVERGED
     assert result.metrics["rmse"] < limit
 
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from gradcon import InputError
-from gradcon.methods.schedules import METHODS, Weighting, build
+from gradcon import InputError, Options
+from gradcon.engines import Weighting
+from gradcon.methods.registry import METHODS
+from gradcon.methods.schedules import build
 
 CROSS = np.array([(s * k * (a == 0), s * k * (a == 1)) for k in (1, 2, 3, 4) for a in (0, 1) for s in (1, -1)], float)
 
@@ -65,4 +67,4 @@ def test_ablations():
 )
 def test_unknown_choices_are_refused_by_name(method, without):
     with pytest.raises(InputError, match=without or method):
-        build(method, CROSS, 0.5, without=without)
+        Options(method, without=without)

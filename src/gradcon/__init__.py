@@ -8,7 +8,9 @@
 
 from gradcon.errors import DeviceError, InputError
 from gradcon.io import open_frames, open_scene
-from gradcon.methods.estimation import Options, estimate, estimate_many
+from gradcon.methods.estimation import estimate
+from gradcon.methods.many import estimate_many
+from gradcon.methods.options import Options
 from gradcon.result import Result, Solve
 from gradcon.result.metrics import evaluate
 from gradcon.result.uncertainty import evaluate_uncertainty

@@ -51,3 +51,8 @@ def module_of(array: Any) -> Any:
     import cupy
 
     return cupy
+
+
+def sampled(shape: tuple[int, int], step: int) -> tuple[int, int]:
+    """Return how many pixels there are down and across if the middle one of every `step` x `step` is taken."""
+    return len(range(step // 2, shape[0], step)), len(range(step // 2, shape[1], step))

@@ -1,4 +1,4 @@
-"""A GPU that is none: the kernels compiled for the host and run thread by thread, for the engine to use as a device."""
+"""An emulated GPU: the kernels compiled for the host and run thread by thread, for the engine to use as a device."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from gradcon.engines.cuda.device import COOPERATIVE
 from gradcon.engines.cuda.source import KERNELS, source
+from gradcon.scene import Scene
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 
@@ -41,19 +42,22 @@ def library(file: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(built))
 
 
-class EmulatedDevice:
-    """The engine's `Device`, with NumPy's arrays for memory.  Small on purpose: few threads, little shared memory."""
+class EmulatedGpu:
+    """The engine's `Gpu`, with NumPy arrays for memory.  It is small on purpose: few threads, little shared memory.
+
+    `descending` runs blocks and threads from the last to the first.
+    """
 
     name = "emulated"
     processors = 3
     solver_threads = 64
 
-    def __init__(self, shared_limit: int = 96 << 10) -> None:
-        self.shared_limit = shared_limit
+    def __init__(self, shared_limit: int = 96 << 10, descending: bool = False) -> None:
+        self.shared_limit, self.descending = shared_limit, descending
         self.launches: list[str] = []
 
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
-        return np.full(shape, np.nan, dtype)
+        return np.full(shape, np.nan if np.dtype(dtype).kind == "f" else 0xDEAD, dtype)  # so that a read of it shows
 
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return np.zeros(shape, dtype)
@@ -89,7 +93,14 @@ class EmulatedDevice:
         holders = [np.array([value]) for value in values]
         pointers = (ctypes.c_void_p * len(holders))(*(holder.ctypes.data for holder in holders))
         sizes = [(ctypes.c_uint * 3)(*size) for size in (grid, block)]
-        getattr(library(file), f"emulate_{kernel}")(*sizes, shared, int(file == COOPERATIVE), pointers)
+        emulate = getattr(library(file), f"emulate_{kernel}")
+        emulate(*sizes, shared, int(file == COOPERATIVE), int(self.descending), pointers)
+
+    def transfer(self, scene: Scene) -> Scene:
+        return scene
+
+    def allocated_bytes(self) -> None:
+        return None
 
     def wait(self) -> None:
         pass

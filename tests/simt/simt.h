@@ -1,8 +1,9 @@
 // Runs CUDA kernels on the host, thread by thread, so that they can be tested where there is no GPU.
 //
-// Every CUDA thread is a fiber.  A fiber runs until it waits: at __syncthreads() for its block, in a spin loop for other
-// blocks.  Blocks run one after the other, or all at once where the launch is cooperative.  A barrier that is missing in
-// a kernel shows, because fibers before it run to its end first; a data race between two barriers need not.
+// Every CUDA thread is a fiber.  A fiber runs until it waits: at __syncthreads() for its block, or in a spin loop for
+// other blocks.  Blocks run one after the other, or all at once if the launch is cooperative.  A missing barrier shows,
+// because the first fiber runs past it to the end before the second one starts.  Blocks and threads run in ascending or in
+// descending order: a kernel that reads what only a smaller (or larger) thread has written by then gives other bytes.
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,7 @@ inline Fiber *now;
 inline dim3 grid_size, block_size;
 inline void (*body)(void **);
 inline void **arguments;
+inline bool descending;
 
 // A fiber is entered once by its context, and from then on by a jump: that asks nothing of the system.
 inline jmp_buf scheduler_place;
@@ -97,31 +99,35 @@ inline void run(std::vector<Block> &blocks) {
     }
     for (bool busy = true; busy;) {
         busy = false;
-        for (Fiber &fiber : fibers)
+        for (size_t i = 0; i < fibers.size(); ++i) {
+            Fiber &fiber = fibers[descending ? fibers.size() - 1 - i : i];
             if (!fiber.done) {
                 resume(fiber);
                 busy = true;
             }
+        }
     }
 }
 
-inline void launch(dim3 grid, dim3 block, unsigned shared, bool cooperative, void (*kernel)(void **), void **values) {
-    grid_size = grid, block_size = block, body = kernel, arguments = values;
+inline void launch(
+    dim3 grid, dim3 block, unsigned shared, bool cooperative, bool from_the_end, void (*kernel)(void **), void **values
+) {
+    grid_size = grid, block_size = block, body = kernel, arguments = values, descending = from_the_end;
     std::vector<Block> blocks;
-    for (unsigned z = 0; z < grid.z; ++z)
-        for (unsigned y = 0; y < grid.y; ++y)
-            for (unsigned x = 0; x < grid.x; ++x) {
-                Block one;
-                one.index = {x, y, z};
-                one.threads = block.x * block.y * block.z;
-                one.warps.resize((one.threads + 31) / 32);
-                one.shared.assign(shared + 16, 0xff);  // NaN: what a kernel reads before it was written shows
-                blocks.push_back(one);
-                if (!cooperative) {
-                    run(blocks);
-                    blocks.clear();
-                }
-            }
+    unsigned count = grid.x * grid.y * grid.z;
+    for (unsigned k = 0; k < count; ++k) {
+        unsigned i = descending && !cooperative ? count - 1 - k : k;  // cooperative ones: `run` turns the order around
+        Block one;
+        one.index = {i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y};
+        one.threads = block.x * block.y * block.z;
+        one.warps.resize((one.threads + 31) / 32);
+        one.shared.assign(shared + 16, 0xff);  // NaN, so that a read before the first write shows
+        blocks.push_back(one);
+        if (!cooperative) {
+            run(blocks);
+            blocks.clear();
+        }
+    }
     if (cooperative) run(blocks);
 }
 
@@ -148,7 +154,9 @@ inline unsigned look(const unsigned *at) { return *at; }
 inline void publish(unsigned *at, unsigned value) { *at = value; }
 
 #define EMULATE(name)                                                                                              \
-    extern "C" void emulate_##name(const unsigned *g, const unsigned *b, unsigned shared, int together, void **values) { \
-        simt::launch({g[0], g[1], g[2]}, {b[0], b[1], b[2]}, shared, together,                                     \
+    extern "C" void emulate_##name(                                                                                \
+        const unsigned *g, const unsigned *b, unsigned shared, int together, int descending, void **values         \
+    ) {                                                                                                            \
+        simt::launch({g[0], g[1], g[2]}, {b[0], b[1], b[2]}, shared, together, descending,                         \
                      [](void **v) { simt::call(name, v); }, values);                                               \
     }

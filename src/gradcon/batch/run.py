@@ -88,9 +88,9 @@ def run_batch(
     warm_up = None
     if scheduler is None:
         engines.check_usable(engine)
-        on_gpu = engines.gpu_for(engine) is not None
-        workers = 1 if workers is None and on_gpu else workers  # one GPU, one process
-        if engine != "reference" and not on_gpu:
+        kind = engines.kind_for(engine)
+        workers = kind.workers if workers is None else workers
+        if kind.compiles:
             warm_up = partial(compile_everything, options.method)
     check_flip(flip)
     if initial is not None and not math.isfinite(initial):

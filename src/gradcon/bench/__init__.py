@@ -1,15 +1,6 @@
 """Measurements of speed and memory."""
 
-from gradcon.bench.solves import (
-    STAGES,
-    WARM_UP,
-    Figures,
-    bench,
-    describe,
-    describe_sweep,
-    make_scene,
-    sweep,
-    time_solves,
-)
+from gradcon.bench.measure import bench, sweep
+from gradcon.bench.texts import describe, describe_sweep
 
-__all__ = ["STAGES", "WARM_UP", "Figures", "bench", "describe", "describe_sweep", "make_scene", "sweep", "time_solves"]
+__all__ = ["bench", "describe", "describe_sweep", "sweep"]

@@ -96,7 +96,7 @@ def _quick_look(scene: Scene) -> dict[str, Any]:
     small = shrunk(scene)
     quick = minimise(small, Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
     before, after = (
-        float(np.abs(quick.machine.warped_images(w, quick.stages[-1]) - small.reference).mean())
+        float(np.abs(quick.engine.warped_images(w, quick.stages[-1]) - small.reference).mean())
         for w in (np.zeros(small.shape), quick.w)
     )
     if not after < AGREE * before:

@@ -166,7 +166,7 @@ def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
         "solves": len(result.history),
         "seconds": result.seconds["total"],
         "rmse": result.metrics["rmse"] if result.metrics else None,
-        "stopped": result.stopped,
+        "stopped": str(result.stopped),
     }
 
 

@@ -1,30 +1,34 @@
 """The paper in float64, line by line: slow, short, and the judge of the other engines.
 
-One solve is `warp`, `data_term`, `solve`, `update`.  All arrays are whole images; nothing is fused,
-cached or approximated.
+All arrays are whole images; nothing is fused, cached or approximated.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from gradcon.arrays import to_host
-from gradcon.engines import DataTerm, Engine, OnHost, Report, known_truth, model
-from gradcon.methods.schedules import Stage, Weighting
+from gradcon.engines import model
+from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
+from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
 from gradcon.scene import Scene, geometry
+
+__all__ = ["ReferenceEngine", "create", "current_device", "why_not"]
 
 Field = NDArray[np.float64]
 Warped = dict[int, tuple[Field, Field, Field]]
 INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
 
 
-class ReferenceEngine(OnHost):
-    """The operations of one solve on a scene whose baselines are normalised to a shortest one of 1."""
+def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> ReferenceEngine:
+    return ReferenceEngine(scene, epsilon)
+
+
+class ReferenceEngine(HostEngine[Field, Warped]):
+    """The paper's equations on whole images."""
 
     name = "reference"
 
@@ -35,11 +39,10 @@ class ReferenceEngine(OnHost):
         self.targets = scene.targets.astype(np.float64)
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
-        self.unit, self.truth = scene.unit, known_truth(scene)
+        self.unit, self.truth = scene.unit, scene.known_truth
         self.y, self.x = np.indices(scene.shape, dtype=np.float64)
-        self.inner_iterations, self.clipped = 0, 0.0  # of the last solve
 
-    def upload(self, w: Any) -> Field:
+    def upload(self, w: ArrayLike) -> Field:
         return to_host(w).astype(np.float64)
 
     def warp(self, w: Field, stage: Stage) -> Warped:
@@ -108,12 +111,14 @@ class ReferenceEngine(OnHost):
             for t, q in N2
         }
 
-    def data_term(self, w: Field, warped: Warped, stage: Stage, reweight: bool) -> DataTerm:
-        """sum W R g^2 and sum W R g dI: the diagonal and the right-hand side of the data term."""
+    def data_term(self, w: Field, warped: Warped, stage: Stage, reweight: bool, sample: int = 0) -> DataTerm[Field]:
+        """Return sum W R g^2 and -sum W R g dI: the diagonal and the right-hand side of eq:solution."""
+        weights = None
         if stage.weighting.model:
             N2, fields = self.noise_powers(w, warped, stage, stage.weighting)
             Z = len(N2) / sum(1.0 / value for value in N2.values())  # so that sum W = T Q at every pixel
             W = {key: Z / value for key, value in N2.items()}
+            weights = sampled_weights(N2, stage, sample) if sample else None
         else:
             fields = {(t, q): f for t in stage.views for q, f in self.linearise(*warped[t], stage.scales).items()}
             W = {key: np.ones_like(w) for key in fields}
@@ -122,48 +127,38 @@ class ReferenceEngine(OnHost):
             R = model.data_reweight(dI) if reweight else 1.0
             diagonal += W[key] * R * g**2
             rhs -= W[key] * R * g * dI
-        return DataTerm(diagonal, rhs)
+        return DataTerm(diagonal, rhs, weights)
 
-    def weights(self, w: Field, warped: Warped, stage: Stage, step: int) -> Field:
-        """The model's weights of every scale and view, at one pixel of every `step` x `step`."""
-        N2, _ = self.noise_powers(w, warped, stage, stage.weighting)
-        middle = slice(step // 2, None, step)
-        by_scale = [np.stack([1.0 / N2[t, q][middle, middle] for t in stage.views], axis=-1) for q in stage.scales]
-        return np.stack(by_scale, axis=-2)
-
-    def solve(self, w: Field, term: DataTerm, alpha: float, reweight: bool) -> Field:
-        """dw of (diagonal + alpha L) dw = rhs - alpha L w."""
+    def solve(self, w: Field, term: DataTerm[Field], alpha: float, reweight: bool) -> tuple[Field, HostCounts]:
         L = smoothness_operator(w, reweight)
         A = sparse.diags(term.diagonal.ravel()) + alpha * L
         b = term.rhs.ravel() - alpha * (L @ w.ravel())
         diagonal = A.diagonal()
         jacobi = sparse.diags(1.0 / np.where(diagonal > 0, diagonal, 1.0))
-        self.inner_iterations = 0
+        iterations = 0
 
         def count(_: Field) -> None:
-            self.inner_iterations += 1
+            nonlocal iterations
+            iterations += 1
 
         dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
-        return dw.reshape(w.shape)
+        return dw.reshape(w.shape), HostCounts(iterations)
 
-    def update(self, w: Field, dw: Field, limit: float) -> Field:
-        """w + dw with the step limited, then the median filter."""
-        self.clipped = float(np.mean(np.abs(dw) > limit))
-        return ndimage.median_filter(w + np.clip(dw, -limit, limit), size=model.MEDIAN_SIZE, mode="reflect")
+    def update(self, w: Field, dw: Field, limit: float, counts: HostCounts) -> tuple[Field, HostCounts]:
+        stepped = w + np.clip(dw, -limit, limit)
+        filtered = ndimage.median_filter(stepped, size=model.MEDIAN_SIZE, mode="reflect")
+        return filtered, counts._replace(clipped=float(np.mean(np.abs(dw) > limit)))
 
-    def report(self, before: Field, after: Field) -> Report:
-        """What the last solve did."""
+    def report(self, before: Field, after: Field, counts: HostCounts) -> StepReport:
         step, rmse = np.abs(after - before), None
         if self.truth is not None:
             rmse = float(np.sqrt(np.nanmean((after / self.unit - self.truth) ** 2)))
-        return Report(self.inner_iterations, self.clipped, float(step.mean()), float(step.max()), rmse)
+        return StepReport(counts.inner_iterations, counts.clipped, float(step.mean()), float(step.max()), rmse)
 
     def change(self, before: Field, after: Field) -> float:
-        """Mean |after - before|."""
         return float(np.abs(after - before).mean())
 
     def deviation(self, w: Field, stage: Stage) -> Field:
-        """Predicted standard deviation of w, by the model's weights whatever the method's were, smoothed."""
         N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
         data = model.data_deviation(total, model.prior_deviation(w.min(), w.max()))
@@ -172,11 +167,18 @@ class ReferenceEngine(OnHost):
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])
 
-    def another(self, scene: Scene, epsilon: float) -> Engine:
-        """The quick one: what is asked of it is no judgement."""
+    def another(self, scene: Scene, epsilon: float) -> AnyEngine:
+        """Return the quick `cpu` engine: a first look need not be exact."""
         from gradcon.engines.cpu.engine import CpuEngine
 
         return CpuEngine(scene, epsilon)
+
+
+def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -> Field:
+    """Return the model's weights of every scale and view at the middle pixel of every `step` x `step`."""
+    middle = slice(step // 2, None, step)
+    by_scale = [np.stack([1.0 / N2[t, q][middle, middle] for t in stage.views], axis=-1) for q in stage.scales]
+    return np.stack(by_scale, axis=-2)
 
 
 def smooth(image: Field, q: int) -> Field:

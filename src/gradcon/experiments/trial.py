@@ -44,7 +44,7 @@ def trial(
         "rmse": [row.rmse for row in run.history],
         "metrics": evaluate(disparity, scene.ground_truth),
         "solves": len(run.history),
-        "stopped": run.stopped,
+        "stopped": str(run.stopped),
         "seconds": sum(row.seconds for row in run.history),
     }
     return Outcome(record, dict(kept))

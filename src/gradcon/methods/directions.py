@@ -1,12 +1,12 @@
-"""Do the cameras stand where the baselines say?  Two checks for the mistake that everyone makes once.
+"""Checks whether the cameras stand where the baselines say: two checks for the mistake that everyone makes once.
 
-*An axis reversed.*  If rows are counted from the wrong end, views of a row and views of a column ask for opposite
-disparities.  A quick estimate on a small copy of the scene is made as given and with one axis reversed: the right one
+*An axis reversed.*  If rows are counted from the wrong end, the views of a row and the views of a column ask for
+opposite disparities.  Two quick estimates on a small copy of the scene, as given and with one axis reversed, show which
 explains the images better.
 
-*Both axes reversed.*  Then every disparity only changes its sign, and the images are explained as well; but near and
-far are exchanged, and it shows where surfaces hide each other.  A pixel that another view cannot see, because a nearer
-surface lands on it, looks different there.  If instead the pixels differ that a *farther* surface lands on, all
+*Both axes reversed.*  Every disparity then only changes its sign, and the images are explained just as well.  But near
+and far are exchanged, and that shows where surfaces hide each other.  A pixel that another view cannot see, because a
+nearer surface lands on it, looks different there.  If the pixels differ that a *farther* surface lands on instead, all
 baselines are reversed.
 """
 
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcon import engines
 from gradcon.arrays import to_host
+from gradcon.engines import AnyEngine, Stage, Weighting
 from gradcon.methods import schedules
 from gradcon.methods.options import Options
 from gradcon.scene import Scene, geometry
@@ -31,17 +31,17 @@ ENOUGH = 100  # hidden pixels for a verdict
 REVERSED = 1.5  # how much more the pixels differ that a farther surface lands on
 
 
-def check_directions(scene: Scene, machine: engines.Engine, w: Any) -> list[str]:
-    """Sentences for the user, one for each mistake found; `w` is the disparity that `machine` has estimated."""
+def check_directions(scene: Scene, engine: AnyEngine, w: Any) -> list[str]:
+    """Return a sentence for the user for each mistake found; `w` is the disparity that `engine` has estimated."""
     if not all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
         return []  # calibrated cameras: M fixes the directions
     found = []
-    if _axis_reversed(scene, machine):
+    if _axis_reversed(scene, engine):
         found.append(
             f"{scene.name}: one axis of the cameras seems to be reversed: with the vertical baselines turned around, "
             "the views agree clearly better. Check which way rows are counted, or use --flip y (Scene.flipped)."
         )
-    elif _all_reversed(scene, machine, w):
+    elif _all_reversed(scene, engine, w):
         found.append(
             f"{scene.name}: the cameras seem to be reversed: where surfaces hide each other, the far one is in front. "
             "Near and far are exchanged; turn all baselines around, or use --flip xy (Scene.flipped)."
@@ -49,28 +49,27 @@ def check_directions(scene: Scene, machine: engines.Engine, w: Any) -> list[str]
     return found
 
 
-def _axis_reversed(scene: Scene, machine: engines.Engine) -> bool:
+def _axis_reversed(scene: Scene, engine: AnyEngine) -> bool:
     B = scene.baselines
     across = np.abs(B).max(axis=0) > 1e-6 * np.abs(B).max()
     if not across.all() or min(scene.shape) < max(16, 4 * shrink_factor(scene)):  # too small to tell
         return False
     small = shrunk(scene)
-    return _quick_error(small.flipped(y=True), machine) < CLEARLY * _quick_error(small, machine)
+    return _quick_error(small.flipped(y=True), engine) < CLEARLY * _quick_error(small, engine)
 
 
-def _quick_error(scene: Scene, machine: engines.Engine) -> float:
-    """Mean absolute difference between the reference and the warped views, after a few solves."""
-    machine = machine.another(scene, Options.epsilon)
+def _quick_error(scene: Scene, engine: AnyEngine) -> float:
+    """Return the mean absolute difference between the reference and the warped views, after a few solves."""
+    engine = engine.another(scene, Options.epsilon)
     (stage,) = schedules.build("gcm", scene.baselines, Options.alpha)
-    w = machine.upload(np.zeros(scene.shape, np.float32))
+    w = engine.upload(np.zeros(scene.shape, np.float32))
     for solve in range(QUICK_SOLVES):
-        term = machine.data_term(w, machine.warp(w, stage), stage, solve > 0)
-        w = machine.update(w, machine.solve(w, term, stage.alpha, solve > 0), stage.limit)
-    disparity = machine.download(w) / scene.unit
+        w = engine.step(w, stage, reweight=solve > 0).w
+    disparity = engine.download(w) / scene.unit
     y, x = np.indices(scene.shape)
     height, width = scene.shape
     errors = []
-    for (bx, by), warped in zip(scene.baselines, machine.warped_images(w, stage), strict=True):
+    for (bx, by), warped in zip(scene.baselines, engine.warped_images(w, stage), strict=True):
         u, v = x + bx * disparity, y + by * disparity
         seen = (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
         if seen.any():
@@ -78,14 +77,14 @@ def _quick_error(scene: Scene, machine: engines.Engine) -> float:
     return float(np.mean(errors)) if errors else np.nan
 
 
-def _all_reversed(scene: Scene, machine: engines.Engine, w: Any) -> bool:
+def _all_reversed(scene: Scene, engine: AnyEngine, w: Any) -> bool:
     from gradcon.engines.cpu.visibility import hidden_difference
 
     farthest = np.argsort(np.hypot(*scene.baselines.T), kind="stable")[-FARTHEST:]
-    stage = schedules.Stage(tuple(farthest.tolist()), (0,), 1.0, 1.0, schedules.Weighting())
-    reference, disparity = to_host(scene.reference), machine.download(w) / np.float32(scene.unit)
+    stage = Stage(tuple(farthest.tolist()), (0,), 1.0, 1.0, Weighting())
+    reference, disparity = to_host(scene.reference), engine.download(w) / np.float32(scene.unit)
     near, far = np.zeros(2), np.zeros(2)  # sum and number of differences behind nearer and behind farther surfaces
-    for t, warped in zip(farthest, machine.warped_images(w, stage), strict=True):
+    for t, warped in zip(farthest, engine.warped_images(w, stage), strict=True):
         bx, by = scene.baselines[t]
         step = HIDDEN_STEP / np.hypot(bx, by)
         near += hidden_difference(disparity, bx, by, step, warped, reference)

@@ -7,28 +7,40 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcon.errors import InputError
-from gradcon.methods import schedules
+from gradcon.methods import registry
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose.
+    """What a user may choose for an estimate.
 
     Parameters
     ----------
     method : str
-        `gcm`, `coarse-to-fine`, `progressive` or `naive`.
+        The Gradient Consistency Model `gcm`, or one of the paper's baselines: `coarse-to-fine`, `progressive`, `naive`.
     alpha : float
-        Weight of the smoothness term.
+        Weight of the smoothness term: alpha of eqn:Gen_optimization in [1]_.
     epsilon : float
-        Standard deviation of the acquisition noise, in units of the pixels' range [0, 1].
+        Standard deviation of the acquisition noise, for pixels from 0 to 1: epsilon of eqn:exp_noise_pwr.
     scales : int, optional
-        Number of scales; by default the method's own (3 for gcm and coarse-to-fine, else 1).  Take n scales for
-        disparities of up to about 2^(n-1) pixels, either side of the start, to the nearest view.
+        Number of scales: Q, where q of eqn:sigma_q_defn runs from 0 to Q - 1.  Each method has its own default (3 for
+        gcm and coarse-to-fine, else 1).  Take n scales for disparities of up to about 2^(n-1) pixels to the nearest
+        view, on either side of the start.
     solves : int
-        At most so many solves; a run ends earlier when it has converged.
+        The largest number of solves of A x = b; a run ends earlier if it has converged.
     without : str, optional
-        `gradient` or `scale`: leave that term out of the model (the paper's ablations).
+        A term to leave out of N^2 in eqn:exp_noise_pwr, as in the paper's ablations: `gradient` (the term of G) or
+        `scale` (the term of O).
+
+    References
+    ----------
+    .. [1] J. L. Gray, A. T. Naman and D. S. Taubman, "Multi-view Disparity Estimation Using a Novel Gradient
+       Consistency Model", arXiv:2405.17029.  Equations carry the labels of its source.
+
+    Examples
+    --------
+    >>> Options(alpha=0.2, scales=5).method
+    'gcm'
     """
 
     method: str = "gcm"
@@ -42,9 +54,9 @@ class Options:
         for field in ("alpha", "epsilon"):
             value = getattr(self, field)
             if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
-                raise InputError(f"{field}: {value!r} is not a positive number.")
+                raise InputError(field, f"{value!r} is not a positive number")
         for field, most in (("scales", 8), ("solves", 1_000_000)):
             value = getattr(self, field)
             if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
-                raise InputError(f"{field}: {value!r} is not a whole number from 1 to {most}.")
-        schedules.check(self.method, self.without)
+                raise InputError(field, f"{value!r} is not a whole number from 1 to {most}")
+        registry.check(self.method, self.without)

@@ -12,16 +12,21 @@ scales from coarse to fine, and within it take in the views ring by ring.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.engines import Stage, Weighting
 from gradcon.engines.model import step_limit
-from gradcon.errors import InputError
+from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.methods.options import Options
 
 
 @dataclass(frozen=True)
-class Method:
+class Recipe:
     """How a method builds its stages."""
 
     scales: int  # by default
@@ -30,56 +35,24 @@ class Method:
     weighted: bool  # by the Gradient Consistency Model, or all weights 1
 
 
-METHODS = {
-    "gcm": Method(scales=3, window=3, rings=False, weighted=True),
-    "naive": Method(scales=1, window=None, rings=False, weighted=False),
-    "progressive": Method(scales=1, window=None, rings=True, weighted=False),
-    "coarse-to-fine": Method(scales=3, window=1, rings=False, weighted=False),
+RECIPES = {
+    "gcm": Recipe(scales=3, window=3, rings=False, weighted=True),
+    "naive": Recipe(scales=1, window=None, rings=False, weighted=False),
+    "progressive": Recipe(scales=1, window=None, rings=True, weighted=False),
+    "coarse-to-fine": Recipe(scales=3, window=1, rings=False, weighted=False),
 }
 RING_GAP = 0.1  # between rings of views, in shortest baselines
-TERMS = ("gradient", "scale")  # the terms of the model that an ablation may leave out
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """Which data-term weights a stage uses: unit weights, or the model's with or without its terms."""
-
-    model: bool = True
-    gradient: bool = True
-    scale: bool = True
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One stage of a run, in baselines normalised so that the shortest is 1."""
-
-    views: tuple[int, ...]  # indices of targets
-    scales: tuple[int, ...]  # q, coarsest first
-    alpha: float
-    limit: float  # of |dw|
-    weighting: Weighting
-
-
-def check(method: str, without: str | None) -> None:
-    """Refuse a method that does not exist, or one that lacks the term to be left out."""
-    if method not in METHODS:
-        raise InputError(f"method: {method!r} is not one of {', '.join(METHODS)}.")
-    if without is not None and without not in TERMS:
-        raise InputError(f"without: {without!r} is not one of {', '.join(TERMS)}.")
-    if without is not None and not METHODS[method].weighted:
-        raise InputError(f"without: {method} has no {without} term to leave out; use the method gcm.")
 
 
 def build(
     method: str, baselines: NDArray[np.float64], alpha: float, scales: int | None = None, without: str | None = None
 ) -> list[Stage]:
-    """The stages of `method` for views at `baselines` (T, 2).
+    """Return the stages of `method` for views at `baselines` (T, 2).
 
-    `alpha` is the regularisation of the last stage; earlier ones scale it with 2^q of their finest scale, and with
-    the share of the views that they use, as their data terms are weaker in the same proportion.
+    `alpha` is the regularisation of the last stage.  An earlier stage scales it with 2^q of its finest scale and with
+    the share of the views that it uses, because its data term is weaker in the same proportion.
     """
-    check(method, without)
-    recipe = METHODS[method]
+    recipe = RECIPES[method]
     length = np.hypot(*baselines.T) / np.hypot(*baselines.T).min()
     weighting = Weighting(recipe.weighted, without != "gradient", without != "scale")
     return [
@@ -95,15 +68,20 @@ def build(
     ]
 
 
+def stages_of(scene: Scene, options: Options) -> list[Stage]:
+    """Return the stages of a run on a scene."""
+    return build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+
+
 def _windows(scales: int, width: int | None) -> list[tuple[int, ...]]:
-    """Windows of `width` neighbouring scales, coarsest first; one window where the scales fit into it."""
+    """Return windows of `width` neighbouring scales, coarsest first; one window if all scales fit into it."""
     width = min(width or scales, scales)
     return [tuple(range(top, top - width, -1)) for top in range(scales - 1, width - 2, -1)]
 
 
 def _rings(length: NDArray[np.float64]) -> list[tuple[int, ...]]:
-    """Growing sets of views, one more ring of about equal baseline a time."""
+    """Return growing sets of views, each with one more ring of about equal baselines."""
     radii = np.unique(length)
-    # A ring ends where the next view is clearly farther: calibrated cameras never stand at exactly equal distances.
+    # A ring ends where the next view is clearly farther, since calibrated cameras never stand at equal distances.
     ends = radii[np.append(np.diff(radii) > RING_GAP, True)]
     return [tuple(np.flatnonzero(length <= end).tolist()) for end in ends]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.engines import sampled
+from gradcon.arrays import sampled
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
 from gradcon.io.claims import claims_too_much

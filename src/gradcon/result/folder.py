@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gradcon.arrays import to_host
-from gradcon.engines import known_truth
 from gradcon.errors import InputError
 from gradcon.files import to_json, write_files
 from gradcon.io import pfm, ply
@@ -61,7 +60,7 @@ def result_files(
             yield "depth.png", encode_png_map(millimetres, 1.0, 0.0, meaning)
     if cloud is not None:
         yield "points.ply", ply.encode(cloud)
-    if (truth := known_truth(scene)) is not None:
+    if (truth := scene.known_truth) is not None:
         yield "truth.pfm", pfm.encode(truth)
     if result.weights is not None:
         yield "weights.npz", result.weights.encode()

@@ -13,6 +13,7 @@ from gradcon.arrays import to_host
 from gradcon.io.outputs import RESULT_FORMAT
 from gradcon.result.depth import calibration_of, depth_summary
 from gradcon.result.points import KEEP, PointCloud
+from gradcon.result.stopping import Stopped
 from gradcon.scene import Scene
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
@@ -98,7 +99,7 @@ class Result:
     disparity: NDArray[np.float32]
     uncertainty: NDArray[np.float32]
     history: list[Solve]
-    stopped: str
+    stopped: Stopped
     parameters: dict[str, Any]
     source: dict[str, Any]
     engine: str
@@ -184,7 +185,8 @@ class Result:
             "parameters": self.parameters,
             "engine": self.engine,
             "engine_note": self.engine_note,
-            "stopped": self.stopped,
+            "stopped": str(self.stopped),
+            "stop_reason": self.stopped.reason.name.lower(),
             "warnings": self.warnings,
             "metrics": self.metrics,
             "seconds": self.seconds,

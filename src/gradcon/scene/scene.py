@@ -224,6 +224,12 @@ class Scene:
         """Length of the shortest baseline: the engines work in baselines divided by it."""
         return float(np.hypot(*self.baselines.T).min())
 
+    @property
+    def known_truth(self) -> NDArray[np.float32] | None:
+        """The ground truth, if it is known at any pixel."""
+        truth = self.ground_truth
+        return truth if truth is not None and np.isfinite(truth).any() else None
+
     def fingerprint(self) -> str:
         """SHA-256 of the pixels and the geometry: what the estimate depends on."""
         digest = hashlib.sha256()

@@ -1,1 +1,20 @@
 """The default engine: float32 on all cores, compiled by Numba."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcon.engines.contract import AnyEngine
+from gradcon.engines.host import current_device, why_not
+from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.engines.cpu.engine import CpuEngine
+
+__all__ = ["create", "current_device", "why_not"]
+
+
+def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> CpuEngine:
+    from gradcon.engines.cpu.engine import CpuEngine
+
+    return CpuEngine(scene, epsilon)

@@ -1,34 +1,35 @@
 """The data term of the cpu engine: linearise, weigh and sum over views and scales, tile by tile.
 
 A tile is a few rows of some columns, small enough that the fields of all its views and scales stay in cache (1.6 MB
-for 17 views and three scales), in the table S of `_cpu_rows`.  Each pixel's sums run over views and scales in one fixed
+for 17 views and three scales), in the table S of `rows`.  Each pixel's sums run over views and scales in one fixed
 order, so that results do not depend on how tiles fall to threads: a function that takes `chunk, chunks` does every
 chunks-th tile.
 """
 
 import numpy as np
 
-from gradcon.engines.cpu import rows as row
+from gradcon.engines.cpu import row_filters
+from gradcon.engines.cpu import row_model as row
+from gradcon.engines.cpu.arguments import CX, CY, DX, DY, FREE, PAD_D, PAD_S, SMOOTH, TILE_COLUMNS, TILE_ROWS
 from gradcon.engines.cpu.rows import compiled
 from gradcon.engines.cpu.warp import coupling_row
 from gradcon.engines.views import COLUMN, ROW
 
-TILE_ROWS, TILE_COLUMNS = 4, 512
 
-# Rows of the table S that every function uses alike; fields of views and scales come after them.
-SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
+@compiled
+def equation(at, r, q, k):
+    """The offset of tile row r, scale q and view k within dI, g, G and blurred_g2."""
+    return 4 * r * at.equations + q * at.views + k
+
+
+@compiled
+def table_width(width, radius):
+    return min(width, TILE_COLUMNS) + 2 * radius
 
 
 @compiled
 def new_table(rows, width, radius):
-    return np.empty((rows, min(width, TILE_COLUMNS) + 2 * radius), np.float32)
-
-
-def table_shape(sectors, equations, width, radius):
-    """Of `weighted_term`: the common rows, sums of every tile row, five accumulators, the sectors' largest noise, and
-    four fields of every tile row and equation (view and scale)."""
-    rows = FREE + 2 * TILE_ROWS + 5 + sectors + 4 * TILE_ROWS * equations
-    return rows, min(width, TILE_COLUMNS) + 2 * radius
+    return np.empty((rows, table_width(width, radius)), np.float32)
 
 
 @compiled
@@ -53,14 +54,14 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
     derivative only.
     """
     if kind == ROW:
-        row.smooth_padded(warped, y, x0, n, even, S, PAD_S)
+        row_filters.smooth_padded(warped, y, x0, n, even, S, PAD_S)
     else:
-        row.smooth_and_derive_padded(warped, y, x0, n, even, odd, S, PAD_S, PAD_D)
-        row.smooth_along(S, PAD_D, even, DY, n)
+        row_filters.smooth_and_derive_padded(warped, y, x0, n, even, odd, S, PAD_S, PAD_D)
+        row_filters.smooth_along(S, PAD_D, even, DY, n)
     if kind == COLUMN:
-        row.smooth_along(S, PAD_S, even, SMOOTH, n)
+        row_filters.smooth_along(S, PAD_S, even, SMOOTH, n)
     else:
-        row.smooth_and_derive_along(S, PAD_S, even, odd, SMOOTH, DX, n)
+        row_filters.smooth_and_derive_along(S, PAD_S, even, odd, SMOOTH, DX, n)
     row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
     if kind == ROW:
         row.axis_gradients(S, CX, DX, reference[1], y, x0, g, G, n)
@@ -75,12 +76,12 @@ def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
 @compiled
 def smooth_row(image, y, x0, n, even, S, out):
     """S[out] = row y of the image smoothed in both directions."""
-    row.smooth_padded(image, y, x0, n, even, S, PAD_S)
-    row.smooth_along(S, PAD_S, even, out, n)
+    row_filters.smooth_padded(image, y, x0, n, even, S, PAD_S)
+    row_filters.smooth_along(S, PAD_S, even, out, n)
 
 
 @compiled
-def finest_scale(chunk, chunks, warped, w, views, kinds, M, m, reference, even, odd, epsilon, g2, dw2):
+def finest_scale(chunk, chunks, w, views, reference, even, odd, epsilon, g2, dw2):
     """At scale 0: g^2 of every view, and the squared residual disparity that all views together suggest."""
     height, width = w.shape
     dI, g, G, sum_dI, sum_g = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
@@ -91,10 +92,10 @@ def finest_scale(chunk, chunks, warped, w, views, kinds, M, m, reference, even, 
         for y in range(y0, y1):
             row.fill(S, sum_dI, 0, n)
             row.fill(S, sum_g, 0, n)
-            for k in range(views.size):
-                t = views[k]
-                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
-                linearise(kinds[t], warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
+            for k in range(views.chosen.size):
+                t = views.chosen[k]
+                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
+                linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
                 row.add_absolute(S, dI, sum_dI, n)
                 row.add_absolute(S, g, sum_g, n)
                 row.store_square(S, g, g2[k], y, x0, n)
@@ -120,7 +121,7 @@ def make_monotone(S, N2, tops, rings, sectors, n):
 
 @compiled
 def keep_weights(S, weights, kept, step, x0, n):
-    """kept[across, view] of the sampled pixels on a row."""
+    """Copy the weights of the sampled pixels on a row to kept[across, view]."""
     for x in range(x0, x0 + n):
         if x % step == step // 2:
             for k in range(kept.shape[1]):
@@ -128,79 +129,67 @@ def keep_weights(S, weights, kept, step, x0, n):
 
 
 @compiled
-def weighted_term(
-    chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps,
-    g2, blurred_dw2, use_gradient, use_scale, variance, noises, epsilon, rings, sectors, reweight,
-    tables, diagonal, rhs, precision, kept, step,
-):  # fmt: skip
-    """Data term with the model's weights, and the information 1 / variance that it holds (`precision`).
-
-    `tables` holds a table S for each chunk, of the shape that `table_shape` says.  Unless `step` is 0, the weights of a
-    pixel in the middle of every `step` x `step` go to `kept`, (down, across, scale, view).
-    Per scale: `references` (smoothed reference and derivatives), `evens`, `odds` (filters, of which `taps[q]` count),
-    `noises`, `blurred_dw2`, and whether it has a scale term (`use_scale`).  `g2` is of scale 0, per view.
-    """
+def weighted_term(chunk, chunks, w, views, scales, model, reweight, at, tables, sums, sample):
+    """Data term with the model's weights; `tables` holds a table S, laid out by the registers `at`, for each chunk."""
     height, width = w.shape
-    T, Q = views.size, taps.size
-    count = T * Q
-    # Rows as in `table_shape`.
-    sum_dI2, sum_g2 = FREE, FREE + TILE_ROWS
-    bound, weights, D, b, p = range(FREE + 2 * TILE_ROWS, FREE + 2 * TILE_ROWS + 5)
-    tops = FREE + 2 * TILE_ROWS + 5
-    fields = tops + sectors.shape[0]
+    T, Q = views.chosen.size, scales.taps.size
     S = tables[chunk]
     for tile in range(chunk, tile_count(height, width), chunks):
         y0, y1, x0, x1 = tile_bounds(tile, height, width)
         n = x1 - x0
         for r in range(y1 - y0):
-            row.fill(S, sum_dI2 + r, 0, n)
-            row.fill(S, sum_g2 + r, 0, n)
+            row.fill(S, at.sum_dI2 + r, 0, n)
+            row.fill(S, at.sum_g2 + r, 0, n)
         for k in range(T):
-            t = views[k]
+            t = views.chosen[k]
             for r in range(y1 - y0):
                 y = y0 + r
-                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
+                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
                 for q in range(Q):
-                    dI = fields + 4 * r * count + q * T + k
-                    g, G, blurred_g2 = dI + count, dI + 2 * count, dI + 3 * count
-                    even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                    linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
-                    row.add_squares(S, dI, sum_dI2 + r, g, sum_g2 + r, n)
-                    if use_scale[q]:
-                        smooth_row(g2[k], y, x0, n, even, S, blurred_g2)
-                    if not use_gradient:
+                    i = equation(at, r, q, k)
+                    dI, g, G = at.dI + i, at.g + i, at.G + i
+                    even, odd = scales.evens[q, : scales.taps[q]], scales.odds[q, : scales.taps[q]]
+                    reference = scales.references[q]
+                    linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
+                    row.add_squares(S, dI, at.sum_dI2 + r, g, at.sum_g2 + r, n)
+                    if model.use_scale[q]:
+                        smooth_row(model.g2[k], y, x0, n, even, S, at.blurred_g2 + i)
+                    if not model.use_gradient:
                         row.fill(S, G, 0, n)
         for r in range(y1 - y0):
             y = y0 + r
-            for accumulator in (weights, D, b, p):
+            for accumulator in (at.total, at.D, at.b, at.p):
                 row.fill(S, accumulator, 0, n)
             for q in range(Q):
-                dI = fields + 4 * r * count + q * T
-                g, N2, blurred_g2 = dI + count, dI + 2 * count, dI + 3 * count
-                row.error_bound(S, noises[q], sum_dI2 + r, sum_g2 + r, epsilon, variance, y, x0, bound, n)
+                i = equation(at, r, q, 0)
+                dI, g, N2, blurred_g2 = at.dI + i, at.g + i, at.G + i, at.blurred_g2 + i
+                noise, dw2 = model.noises[q], model.blurred_dw2[q]
+                row.error_bound(
+                    S, noise, at.sum_dI2 + r, at.sum_g2 + r, model.epsilon, model.variance, y, x0, at.bound, n
+                )
                 for k in range(T):
-                    if use_scale[q]:
-                        row.noise_with_scale_term(S, N2 + k, bound, blurred_g2 + k, blurred_dw2[q], y, x0, noises[q], n)
+                    if model.use_scale[q]:
+                        row.noise_with_scale_term(S, N2 + k, at.bound, blurred_g2 + k, dw2, y, x0, noise, n)
                     else:
-                        row.noise_over_gradient(S, N2 + k, bound, noises[q], n)
-                make_monotone(S, N2, tops, rings, sectors, n)
+                        row.noise_over_gradient(S, N2 + k, at.bound, noise, n)
+                make_monotone(S, N2, at.tops, model.rings, model.sectors, n)
                 for k in range(T):
-                    row.weigh(S, g + k, N2 + k, weights, p, n)
-                    row.accumulate(S, dI + k, g + k, N2 + k, D, b, reweight, n)
-                if step > 0 and y % step == step // 2:
-                    keep_weights(S, N2, kept[y // step, :, q], step, x0, n)
-            Z = np.float32(count)  # so that the weights of a pixel sum to T Q
-            row.store_ratio(S, D, Z, weights, diagonal, y, x0, n)
-            row.store_ratio(S, b, Z, weights, rhs, y, x0, n)
-            row.store(S, p, precision, y, x0, n)
+                    row.weigh(S, g + k, N2 + k, at.total, at.p, n)
+                    row.accumulate(S, dI + k, g + k, N2 + k, at.D, at.b, reweight, n)
+                if sample.step > 0 and y % sample.step == sample.step // 2:
+                    keep_weights(S, N2, sample.weights[y // sample.step, :, q], sample.step, x0, n)
+            Z = np.float32(at.equations)  # so that the weights of a pixel sum to T Q
+            row.store_ratio(S, at.D, Z, at.total, sums.diagonal, y, x0, n)
+            row.store_ratio(S, at.b, Z, at.total, sums.rhs, y, x0, n)
+            row.store(S, at.p, sums.precision, y, x0, n)
 
 
 @compiled
-def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens, odds, taps, reweight, diagonal, rhs):
+def uniform_term(chunk, chunks, w, views, scales, reweight, diagonal, rhs):
     """Data term with all weights 1."""
     height, width = w.shape
     dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
-    S = new_table(FREE + 6, width, taps.max() - 1)
+    S = new_table(FREE + 6, width, scales.taps.max() - 1)
     row.fill(S, ones, 1, S.shape[1])
     for tile in range(chunk, tile_count(height, width), chunks):
         y0, y1, x0, x1 = tile_bounds(tile, height, width)
@@ -208,12 +197,13 @@ def uniform_term(chunk, chunks, warped, w, views, kinds, M, m, references, evens
         for y in range(y0, y1):
             row.fill(S, D, 0, n)
             row.fill(S, b, 0, n)
-            for k in range(views.size):
-                t = views[k]
-                coupling_row(kinds[t], M[t], m[t], w, y, x0, S, CX, CY, n)
-                for q in range(taps.size):
-                    even, odd = evens[q, : taps[q]], odds[q, : taps[q]]
-                    linearise(kinds[t], warped[k], references[q], y, x0, n, even, odd, S, dI, g, G)
+            for k in range(views.chosen.size):
+                t = views.chosen[k]
+                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
+                for q in range(scales.taps.size):
+                    even, odd = scales.evens[q, : scales.taps[q]], scales.odds[q, : scales.taps[q]]
+                    reference = scales.references[q]
+                    linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
                     row.accumulate(S, dI, g, ones, D, b, reweight, n)
             row.store(S, D, diagonal, y, x0, n)
             row.store(S, b, rhs, y, x0, n)

@@ -3,8 +3,10 @@
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.data import FREE, PAD_D, PAD_S, smooth_row
-from gradcon.engines.cpu.rows import compiled, smooth_along, smooth_and_derive_along, smooth_and_derive_padded
+from gradcon.engines.cpu.arguments import FREE, PAD_D, PAD_S
+from gradcon.engines.cpu.data import smooth_row
+from gradcon.engines.cpu.row_filters import smooth_along, smooth_and_derive_along, smooth_and_derive_padded
+from gradcon.engines.cpu.rows import compiled
 
 local_variance = compiled(model.local_variance)
 

@@ -1,1 +1,35 @@
 """The engine for NVIDIA GPUs: CUDA kernels, compiled at first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gradcon.engines.contract import AnyEngine, Stage
+from gradcon.engines.cuda import device
+from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.engines.cuda.engine import CudaEngine
+
+__all__ = ["create", "current_device", "why_not"]
+
+current_device = device.current_device
+
+
+def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> CudaEngine:
+    from gradcon.engines.cuda.engine import CudaEngine
+
+    return CudaEngine(scene, epsilon, after=after if isinstance(after, CudaEngine) else None)
+
+
+def why_not(scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None) -> str | None:
+    """Say why no GPU can be used, for a scene or at all; None if one can."""
+    reason = device.why_not()
+    if reason is not None or scene is None:
+        return reason
+    from gradcon.engines.cuda.engine import CudaEngine
+
+    if isinstance(after, CudaEngine) and after.fits(scene):
+        return None  # the memory is there already
+    return device.why_too_large(scene, stages)

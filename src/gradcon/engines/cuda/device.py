@@ -1,6 +1,6 @@
 """A GPU through CuPy: memory, launches, clocks, and its errors in words.
 
-The engine sees no more of a GPU than `Device`, so that its kernels can be run by something else where there is none.
+The engine sees a GPU only as a `Gpu`, so that the tests can run its kernels on the host.
 """
 
 from __future__ import annotations
@@ -8,17 +8,18 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from gradcon.engines.contract import Stage
 from gradcon.engines.cuda.errors import ABSENT, first_line, in_words, translate
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
+from gradcon.engines.device import Device
 from gradcon.errors import DeviceError
-from gradcon.methods.options import Options
 from gradcon.scene import Scene
 
 COOPERATIVE = "kernels_solve.cu"
@@ -27,31 +28,27 @@ DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
 LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
 MOST_PIXELS = 100_000_000  # of an image: the solver counts its arrays in 32 bits
 
+DeviceArray = Any  # CuPy's arrays on a GPU, NumPy's in the tests; CuPy has no types
 
-class Device(Protocol):
-    """What the engine needs of a GPU."""
 
-    name: str
+class Gpu(Device, Protocol):
+    """What the engine needs of a GPU besides what the loop needs of any device."""
+
     processors: int
     shared_limit: int  # bytes of shared memory that a block may have
     solver_threads: int  # of a block of the linear solver, of which one is resident a processor
 
-    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any: ...
-    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any: ...
-    def put(self, array: NDArray[Any]) -> Any: ...
-    def get(self, array: Any) -> NDArray[Any]: ...
-    def planes(self, images: Any, pitch: int) -> Any: ...
-    def address(self, array: Any) -> int: ...
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray: ...
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray: ...
+    def put(self, array: NDArray[Any]) -> DeviceArray: ...
+    def planes(self, images: ArrayLike, pitch: int) -> DeviceArray: ...
+    def address(self, array: DeviceArray) -> int: ...
     def launch(
         self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
     ) -> None: ...
-    def wait(self) -> None: ...
-    def aside(self) -> AbstractContextManager[Any]: ...
-    def mark(self) -> Any: ...
-    def elapsed(self, start: Any, end: Any) -> float: ...
 
 
-class CupyDevice:
+class CupyGpu:
     """A GPU that CuPy sees."""
 
     solver_threads = 1024
@@ -76,19 +73,19 @@ class CupyDevice:
                 self._functions[name] = module.get_function(name)
 
     @in_words
-    def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray:
         return self.cupy.empty(shape, dtype)
 
     @in_words
-    def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray:
         return self.cupy.zeros(shape, dtype)
 
     @in_words
-    def put(self, array: NDArray[Any]) -> Any:
+    def put(self, array: NDArray[Any]) -> DeviceArray:
         return self.cupy.asarray(np.frombuffer(array.tobytes(), np.uint8) if array.dtype.names else array)
 
     @in_words
-    def get(self, array: Any) -> NDArray[Any]:
+    def get(self, array: DeviceArray) -> NDArray[Any]:
         if array.nbytes > PINNED or not array.flags.c_contiguous:
             return np.asarray(self.cupy.asnumpy(array))
         stream = self.cupy.cuda.get_current_stream()
@@ -98,15 +95,15 @@ class CupyDevice:
             return np.frombuffer(self._pinned, array.dtype, array.size).reshape(array.shape).copy()
 
     @in_words
-    def planes(self, images: Any, pitch: int) -> Any:
-        images = self.cupy.asarray(images, np.float32)
-        if images.shape[-1] == pitch:
-            return self.cupy.ascontiguousarray(images)
-        out = self.cupy.empty((*images.shape[:-1], pitch), np.float32)
-        out[..., : images.shape[-1]] = images
+    def planes(self, images: ArrayLike, pitch: int) -> DeviceArray:
+        there = self.cupy.asarray(images, np.float32)
+        if there.shape[-1] == pitch:
+            return self.cupy.ascontiguousarray(there)
+        out = self.cupy.empty((*there.shape[:-1], pitch), np.float32)
+        out[..., : there.shape[-1]] = there
         return out
 
-    def address(self, array: Any) -> int:
+    def address(self, array: DeviceArray) -> int:
         return int(array.data.ptr)
 
     @in_words
@@ -129,7 +126,6 @@ class CupyDevice:
 
     @in_words
     def transfer(self, scene: Scene) -> Scene:
-        """The scene with its views on the GPU, brought there while the GPU goes on with other work."""
         with self.cupy.cuda.Device(self.number), self.incoming:
             moved = scene.to_device()
             self.incoming.synchronize()
@@ -145,34 +141,33 @@ class CupyDevice:
     def elapsed(self, start: Any, end: Any) -> float:
         return float(self.cupy.cuda.get_elapsed_time(start, end)) / 1e3
 
+    def allocated_bytes(self) -> int:
+        return int(self.cupy.get_default_memory_pool().total_bytes())
 
-def current_device() -> CupyDevice:
-    """The GPU that CuPy has chosen in this thread."""
+
+def current_device() -> CupyGpu:
+    """Return the GPU that CuPy has chosen in this thread."""
     import cupy
 
     return _device(cupy.cuda.runtime.getDevice())
 
 
 @cache
-def _device(number: int) -> CupyDevice:
-    """A GPU; compiles the kernels for it."""
-    return CupyDevice(number)
+def _device(number: int) -> CupyGpu:
+    """Compile the kernels for a GPU, once."""
+    return CupyGpu(number)
 
 
 def _capability(number: int) -> int:
-    """A GPU's compute capability, times ten."""
+    """Return a GPU's compute capability, times ten."""
     import cupy
 
     return int(cupy.cuda.Device(number).compute_capability)
 
 
-def why_not(scene: Scene | None = None, options: Options | None = None) -> str | None:
-    """Why no GPU can be used, for a scene or at all; None if one can."""
-    return _unusable() or (_too_large(scene, options) if scene is not None and options is not None else None)
-
-
 @cache
-def _unusable() -> str | None:
+def why_not() -> str | None:
+    """Say why no GPU can be used here; None if one can."""
     if importlib.util.find_spec("cupy") is None:
         return "CuPy is not installed: pip install 'gradcon[cuda]'"
     try:
@@ -195,16 +190,15 @@ def _unusable() -> str | None:
 
 
 @in_words
-def _too_large(scene: Scene, options: Options) -> str | None:
+def why_too_large(scene: Scene, stages: Sequence[Stage]) -> str | None:
+    """Say why the current GPU is too small for the stages of a run on a scene; None if it is not."""
     import cupy
 
     from gradcon.engines.cuda.plan import bytes_needed, tiling_of_scale
-    from gradcon.methods.schedules import build
 
     if scene.shape[0] * scene.shape[1] > MOST_PIXELS:
         return f"its images may have {MOST_PIXELS // 1_000_000} million pixels at most"
-    stages = build(options.method, scene.baselines, options.alpha, options.scales, options.without)
-    coarsest = max(stages[0].scales)
+    coarsest = max(max(stage.scales) for stage in stages)
     if tiling_of_scale(coarsest, current_device().shared_limit) is None:
         return f"the filters of {1 + coarsest} scales are too long for this GPU"
     needed = max(bytes_needed(scene.shape, stage) for stage in stages)

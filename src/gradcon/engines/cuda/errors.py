@@ -1,4 +1,4 @@
-"""CuPy's errors as ours: a sentence for the user instead of a traceback."""
+"""CuPy's errors, translated: a sentence for the user instead of a traceback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def in_words(function: Function) -> Function:
-    """The function with CuPy's errors as ours."""
+    """Decorate a function so that it raises our errors instead of CuPy's."""
 
     @wraps(function)
     def guarded(*arguments: Any, **options: Any) -> Any:
@@ -33,18 +33,19 @@ def in_words(function: Function) -> Function:
 
 
 def translate(error: Exception) -> Exception | None:
-    """What an error of CuPy's means to a user; None for any other."""
+    """Return what an error of CuPy's means to a user; None for any other error."""
     if sys.modules.get("cupy") is None:
         return None
     from cupy.cuda import driver, memory, runtime
 
     if isinstance(error, memory.OutOfMemoryError):
         return InputError(
-            "the GPU has not enough free memory for this scene; use fewer views (--views), smaller images, or the "
-            "engine cpu."
+            "engine",
+            "the GPU has too little free memory for this scene",
+            "use fewer views (--views), smaller images, or the engine cpu",
         )
     if isinstance(error, (runtime.CUDARuntimeError, driver.CUDADriverError)):
-        return DeviceError(f"the GPU or its driver failed: {first_line(error)}; nvidia-smi tells its state.")
+        return DeviceError(f"the GPU or its driver failed: {first_line(error)}; nvidia-smi shows its state.")
     return None
 
 

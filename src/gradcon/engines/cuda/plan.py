@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines import model
-from gradcon.engines.cuda.device import Device
+from gradcon.engines.contract import Stage, Weighting
+from gradcon.engines.cuda.device import Gpu
 from gradcon.engines.cuda.solver import ARRAYS
 from gradcon.engines.cuda.source import FIXED
 from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
 from gradcon.errors import InputError
-from gradcon.methods.schedules import Stage, Weighting
 from gradcon.scene import geometry
 
 TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels_filter.h
@@ -92,7 +92,7 @@ def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
     return 4 * pixels * whole + min(BAND_BYTES, 4 * pixels * (4 * T + 1) * coarser)
 
 
-def make_filter(device: Device, s: float) -> Filter:
+def make_filter(device: Gpu, s: float) -> Filter:
     """The taps of standard deviation `s`."""
     even, odd = model.gaussian(s), model.gaussian_derivative(s)
     if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
@@ -107,7 +107,7 @@ def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
     """Tiles wide enough that their margins do not dominate, and such that a block's shared memory holds one."""
     found = _tiling(steps, planes, shared_limit)
     if found is None:
-        raise InputError("scales: their filters are too long for this GPU; use fewer scales, or the engine cpu.")
+        raise InputError("scales", "need filters that are too long for this GPU", "use fewer scales, or the engine cpu")
     return found
 
 
@@ -131,7 +131,7 @@ def _tiling(steps: int, planes: int, shared_limit: int) -> Tiling | None:
     return None
 
 
-def fill_scale(row: Any, filter_: Filter, device: Device, **fields: Any) -> None:
+def fill_scale(row: Any, filter_: Filter, device: Gpu, **fields: Any) -> None:
     """Fill a row of a SCALE table; arrays become their addresses."""
     row["taps"], row["radius"], row["steps"] = device.address(filter_.taps), filter_.radius, filter_.steps
     for name, value in fields.items():
@@ -172,7 +172,7 @@ def largest_group(trusts: Any) -> int:
 
 
 def make_plan(
-    device: Device,
+    device: Gpu,
     stage: Stage,
     weighting: Weighting,
     M: geometry.Floats,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.engines import DataTerm
-from gradcon.engines.cuda.device import Device
+from gradcon.engines.contract import DataTerm
+from gradcon.engines.cuda.device import DeviceArray, Gpu
 
 # As in kernels_solve.cu.
 ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
@@ -20,7 +20,7 @@ INNER_MOST = 100
 class Solver:
     """Multigrid's levels for one image size.  `buffer` gives memory that is zero at first, by name and shape."""
 
-    def __init__(self, device: Device, shape: tuple[int, int], buffer: Callable[..., Any]) -> None:
+    def __init__(self, device: Gpu, shape: tuple[int, int], buffer: Callable[..., Any]) -> None:
         self.device = device
         table, self.size = levels_of(*shape)
         fixed = 8 * device.solver_threads + 16 * MOST_LEVELS + 4 * 2 * TILE_PIXELS
@@ -37,7 +37,14 @@ class Solver:
         self.gate = buffer("gate", (2,), np.uint32)
 
     def launch(
-        self, w: Any, term: DataTerm, alpha: float, reweight: bool, dw: Any, counts: Any, sizes: Sequence[Any]
+        self,
+        w: DeviceArray,
+        term: DataTerm[DeviceArray],
+        alpha: float,
+        reweight: bool,
+        dw: DeviceArray,
+        counts: DeviceArray,
+        sizes: Sequence[np.int32],
     ) -> None:
         """Solve for dw; counts[0] becomes the number of iterations, counts[1] zero."""
         arguments = [

@@ -25,7 +25,7 @@ FIXED = {len(model.gaussian(sigma)) // 2: sigma for sigma in (model.sigma(q) for
 
 def source(file: str) -> str:
     """One translation unit: what Python knows, the arithmetic of a pixel, and the kernels of `file` with their part."""
-    folder = files("gradcon.engines")
+    folder = files("gradcon.engines.cuda")
     names = ("kernels_pixel.h", PARTS[file], file)
     pixel, part, kernels = (folder.joinpath(name).read_text(encoding="utf-8") for name in names)
     return "\n".join([*_constants(), _median(), pixel, *_fixed_filters(), part, kernels])

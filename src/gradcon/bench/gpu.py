@@ -1,8 +1,8 @@
-"""What `gradcon bench` measures of the engine `cuda` besides a solve's stages.
+"""What `gradcon bench` measures on a GPU besides the parts of a solve.
 
-How close each stage is to what it needs: the bytes that it must move at least (every input read once, every output
-written once, whatever lies between them), and the arithmetic that the model asks for, over the time that it took, as
-shares of what the GPU can do.  And whole runs, from the device to the device and from the host to the host.
+It compares each part with what it needs: the bytes that it must move at least (every input read once, every output
+written once, whatever lies between them) and the arithmetic that the model asks for, as shares of what the GPU can do
+in the time that the part took.  And it times whole runs, from the device to the device and from the host to the host.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcon import engines
-from gradcon.engines import model
-from gradcon.engines.cuda.engine import CudaEngine
+from gradcon.engines import Stage, model
+from gradcon.engines.cuda.device import CupyGpu
 from gradcon.engines.views import COLUMN, ROW, kind_of
+from gradcon.methods import schedules
 from gradcon.methods.estimation import estimate
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import Options
-from gradcon.methods.schedules import Stage
 from gradcon.scene import Scene
 
 COPY_BYTES = 1 << 28
@@ -59,7 +59,7 @@ def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tupl
     return {name: (4.0 * pixels * planes[name], float(pixels * operations[name])) for name in planes}
 
 
-def shares(scene: Scene, stage: Stage, found: Figures, device: Any) -> Figures:
+def shares(scene: Scene, stage: Stage, found: Figures, device: CupyGpu) -> Figures:
     """By stage: least bytes and operations, and the shares of the GPU's bandwidth and arithmetic that they are."""
     bandwidth, arithmetic = copy_bandwidth(device), peak_arithmetic(device)
     rows = {}
@@ -75,7 +75,7 @@ def shares(scene: Scene, stage: Stage, found: Figures, device: Any) -> Figures:
     return {"stages": rows, "copy_bytes_a_second": bandwidth, "operations_a_second": arithmetic}
 
 
-def copy_bandwidth(device: Any) -> float:
+def copy_bandwidth(device: CupyGpu) -> float:
     """Bytes a second that a large copy reads and writes, measured."""
     source, target = device.empty((COPY_BYTES // 4,)), device.empty((COPY_BYTES // 4,))
     laps = []
@@ -88,34 +88,42 @@ def copy_bandwidth(device: Any) -> float:
     return 2 * COPY_BYTES / statistics.median(laps[1:])
 
 
-def peak_arithmetic(device: Any) -> float:
+def peak_arithmetic(device: CupyGpu) -> float:
     """float32 operations a second at the clock that the GPU gives as its own; a fused multiply-add counts as two."""
     return 2.0 * float(device.float_units) * float(device.processors) * float(device.clock_hz)
 
 
 def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
-    """Milliseconds of whole runs, medians: the loop alone with all data on the device; from the host's arrays to the
-    host's disparity; and `estimate`, with uncertainty and the check of directions."""
+    """Return the median milliseconds of whole runs.
+
+    They are the loop alone with all data on the device, the way from the host's arrays to the host's disparity, and
+    `estimate` with uncertainty and the check of directions.
+    """
     options = Options(scales=scales, solves=solves)
     on_device = scene.to_device()
-    machine = engines.create("cuda", on_device, options)
-    assert isinstance(machine, CudaEngine)
+    stages = schedules.stages_of(scene, options)
+    engine = engines.create("cuda", on_device, options.epsilon, stages)
     counted: list[int] = []
 
     def loop() -> None:
-        counted.append(len(minimise(on_device, options, engine=machine).history))
-        machine.wait()
+        counted.append(len(minimise(on_device, options, engine=engine).history))
+        engine.device.wait()
 
     def from_host() -> None:
-        minimise(scene, options, engine=engines.create("cuda", scene, options, after=machine)).disparity()
+        again = engines.create("cuda", scene, options.epsilon, stages, after=engine)
+        minimise(scene, options, engine=again).disparity()
 
     def everything() -> None:
         estimate(scene, options, engine="cuda")
 
-    figures = {"on_device": _median_ms(loop), "host_to_host": _median_ms(from_host)}
-    machine.release()  # `estimate` has its own
-    figures["estimate"] = _median_ms(everything)
-    return {"solves": counted[-1], "milliseconds": figures}
+    return {
+        "milliseconds": {
+            "on_device": _median_ms(loop),
+            "host_to_host": _median_ms(from_host),
+            "estimate": _median_ms(everything),
+        },
+        "solves": counted[-1],
+    }
 
 
 def _median_ms(work: Callable[[], None]) -> float:
@@ -125,25 +133,3 @@ def _median_ms(work: Callable[[], None]) -> float:
         work()
         laps.append(1e3 * (time.perf_counter() - start))
     return statistics.median(laps[1:])
-
-
-def describe(figures: Figures) -> list[str]:
-    """Lines for people."""
-    device, lines = figures["device"], []
-    lines.append(
-        f"{device['name']}: {device['copy_bytes_a_second'] / 1e12:.2f} TB/s copied, "
-        f"{device['operations_a_second'] / 1e12:.0f} TFLOP/s at its clock"
-    )
-    for name, row in device["stages"].items():
-        lines.append(
-            f"{name:10} floor {1e3 * row['floor_seconds']:6.3f} ms, took {1e3 * figures['seconds'][name]:6.3f} ms: "
-            f"{100 * row['bandwidth_share']:3.0f} % of the bandwidth, {100 * row['arithmetic_share']:3.0f} % of the "
-            "arithmetic"
-        )
-    run = figures["run"]
-    times = run["milliseconds"]
-    lines.append(
-        f"a run      {run['solves']} solves: {times['on_device']:.1f} ms on the device, {times['host_to_host']:.1f} ms "
-        f"from host to host, {times['estimate']:.1f} ms with uncertainty and checks"
-    )
-    return lines

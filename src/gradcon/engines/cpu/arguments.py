@@ -1,0 +1,106 @@
+"""What the kernels of the data term take, by name.  Numba compiles named tuples like plain arguments."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+TILE_ROWS, TILE_COLUMNS = 4, 512
+
+# Rows of the table S that every function uses alike; fields of views and scales come after them.
+SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
+
+Array = NDArray[np.float32]
+
+
+class Views(NamedTuple):
+    """The targets of a stage."""
+
+    chosen: NDArray[np.intp]  # their indices among all targets
+    kinds: NDArray[np.intp]  # of all targets, as in `engines.views`
+    M: NDArray[np.float64]  # of all targets
+    m: NDArray[np.float64]
+    warped: Array  # (view, height, width)
+
+
+class Scales(NamedTuple):
+    """The scales of a stage, coarsest first."""
+
+    references: Array  # (scale, 3, height, width): the smoothed reference and its derivatives in x and y
+    evens: Array  # (scale, taps): one-sided filters, filled up with zeros
+    odds: Array
+    taps: NDArray[np.intp]  # how many of the taps count
+
+
+class Model(NamedTuple):
+    """What the noise powers N^2 are computed from."""
+
+    g2: Array  # (view, height, width): g^2 at scale 0
+    blurred_dw2: Array  # (scale, height, width): the squared residual disparity, smoothed
+    variance: Array  # (height, width): of w
+    noises: Array  # (scale,): acquisition noise
+    epsilon: np.float32
+    use_gradient: bool
+    use_scale: NDArray[np.bool_]  # (scale,): whether it has a scale term
+    rings: NDArray[np.intp]  # where rings of equally long baselines begin among the views
+    sectors: NDArray[np.bool_]  # (sector, view): which views each sector holds
+
+
+class Sums(NamedTuple):
+    """What the weighted term writes, each (height, width)."""
+
+    diagonal: Array
+    rhs: Array
+    precision: Array  # the information 1 / variance that the data holds
+
+
+class Sample(NamedTuple):
+    """Where weights are kept: those of the pixel in the middle of every `step` x `step`, or none if it is 0."""
+
+    weights: Array  # (down, across, scale, view)
+    step: int
+
+
+class Registers(NamedTuple):
+    """Which rows of the table S hold what in `weighted_term`: the first of each group, and how large groups are."""
+
+    sum_dI2: int  # a row for each row of the tile
+    sum_g2: int
+    bound: int  # delta w_e^2
+    total: int  # of the weights
+    D: int  # accumulators of diagonal, right-hand side and precision
+    b: int
+    p: int
+    tops: int  # the largest N^2 so far, a row for each sector
+    dI: int  # a row for each row of the tile, scale and view; so are the next three
+    g: int
+    G: int  # becomes N^2, and then the weight
+    blurred_g2: int
+    views: int
+    equations: int  # scales times views
+    rows: int  # in all
+
+
+def registers(sectors: int, scales: int, views: int) -> Registers:
+    """Lay out the table S of `weighted_term`."""
+    sum_dI2, equations = FREE, scales * views
+    bound = sum_dI2 + 2 * TILE_ROWS
+    tops = bound + 5
+    dI = tops + sectors
+    return Registers(
+        sum_dI2=sum_dI2,
+        sum_g2=sum_dI2 + TILE_ROWS,
+        bound=bound,
+        total=bound + 1,
+        D=bound + 2,
+        b=bound + 3,
+        p=bound + 4,
+        tops=tops,
+        dI=dI,
+        g=dI + equations,
+        G=dI + 2 * equations,
+        blurred_g2=dI + 3 * equations,
+        views=views,
+        equations=equations,
+        rows=dI + 4 * TILE_ROWS * equations,
+    )

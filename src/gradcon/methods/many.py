@@ -1,0 +1,139 @@
+"""The estimates of many scenes: one comes in, one is computed, and the result of one goes out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from gradcon import engines
+from gradcon.engines import AnyEngine, Device
+from gradcon.errors import InputError
+from gradcon.methods.estimation import Finished, as_result, check_scene, engine_for, finish
+from gradcon.methods.options import Options
+from gradcon.methods.registry import METHODS
+from gradcon.result import Result
+from gradcon.scene import Scene
+
+
+def estimate_many(
+    scenes: Iterable[Scene],
+    options: Options | None = None,
+    *,
+    initial: ArrayLike | Literal["previous"] | None = None,
+    first: ArrayLike | None = None,
+    engine: str = "auto",
+    on_device: bool = False,
+    check_directions: bool = True,
+) -> Iterator[Result]:
+    """Estimate one scene after the other: the frames of a light-field video, or a dataset.
+
+    While one scene is computed, the next one is taken from `scenes` (which may read it from files) and brought to the
+    engine's device, and the maps of the one before are brought back and compared with its truth.
+
+    Parameters
+    ----------
+    scenes : iterable of Scene
+    options : Options, optional
+    initial : array, float or "previous", optional
+        Disparity to start from, as for `estimate`.  With "previous" every scene but the first starts from the
+        disparity of the one before, so that a slow video needs only a few solves a frame (`Options(solves=...)`).
+    first : array or float, optional
+        Disparity that the first scene starts from, with `initial="previous"`.
+    engine : str
+        As for `estimate`.
+    on_device : bool
+        As for `estimate`.
+    check_directions : bool
+        As for `estimate`, for the first scene alone.
+
+    Yields
+    ------
+    Result
+        In the order of `scenes`, each when the next one is done.
+
+    Examples
+    --------
+    >>> from gradcon import Options, estimate_many, synth
+    >>> video = (synth.render("planes", size=(48, 48), seed=seed) for seed in range(2))
+    >>> [result.disparity.shape for result in estimate_many(video, Options(solves=2), initial="previous")]
+    [(48, 48), (48, 48)]
+    """
+    options = options or Options()
+    chained = isinstance(initial, str)
+    if chained and initial != "previous":
+        raise InputError("initial", f"{initial!r} is neither a disparity nor 'previous'", "give one of the two")
+    if first is not None and not chained:
+        raise InputError("first", "has a meaning only with initial='previous'", "leave it out")
+    if isinstance(scenes, Scene):
+        raise InputError("scenes", "is one Scene, not several", "use estimate, or put it into a list")
+    how = _How(options, first if chained else initial, chained, engine, on_device, check_directions)
+    return _results(scenes, how)
+
+
+class _How(NamedTuple):
+    """How the scenes are to be estimated."""
+
+    options: Options
+    initial: Any
+    chained: bool  # each starts from the one before
+    engine: str
+    on_device: bool
+    check_directions: bool
+
+
+def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
+    with ThreadPoolExecutor(1, "gradcon-in") as inwards, ThreadPoolExecutor(1, "gradcon-out") as outwards:
+        computed = _computed(scenes, how, inwards)
+        going_out = None
+        while True:
+            try:
+                finished = next(computed, None)
+            except Exception:
+                if going_out is not None:
+                    yield going_out.result()  # it was finished before the failure
+                raise
+            before, going_out = going_out, None
+            if finished is not None:
+                for text in finished.warnings:
+                    warnings.warn(text, stacklevel=2)
+                going_out = outwards.submit(as_result, finished, how.on_device)  # at once: its clock is running
+            if before is not None:
+                yield before.result()
+            if finished is None:
+                return
+
+
+def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
+    source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
+    engine: AnyEngine | None = None
+    coming_in = inwards.submit(_next_scene, source, device, how.engine)
+    while (pair := coming_in.result()) is not None:
+        scene, there = pair
+        coming_in = inwards.submit(_next_scene, source, device, how.engine)
+        start, is_first = time.perf_counter(), engine is None
+        engine = engine_for(how.engine, there, how.options, how.on_device, after=engine)
+        if how.chained and not is_first and initial.shape != scene.shape:
+            initial = None  # a video that changes its size begins anew
+        run = METHODS[how.options.method].load().minimise(there, how.options, initial=initial, engine=engine)
+        finished = finish(run, there, how.options, initial, start, how.check_directions and is_first)
+        yield finished._replace(scene=scene)  # the result must not hold the device's memory
+        if how.chained:
+            initial = finished.maps[0]
+
+
+def _next_scene(source: Iterator[Scene], device: Device, engine: str) -> tuple[Scene, Scene] | None:
+    """Return the next scene as it is given, which its result keeps, and with its views where the engine wants them."""
+    for scene in source:
+        check_scene(scene)
+        try:
+            return scene, device.transfer(scene)
+        except InputError:  # it does not fit
+            if engine != engines.AUTO:
+                raise
+            return scene, scene
+    return None

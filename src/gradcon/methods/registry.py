@@ -1,0 +1,74 @@
+"""The methods by name.
+
+To add one of the paper's kind, add a recipe to `schedules`.  To add another kind, write a module with a function
+`minimise` that takes what `gradcon.methods.loop.minimise` takes, and add one line to `METHODS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from numpy.typing import ArrayLike
+
+from gradcon.engines import AnyEngine
+from gradcon.errors import InputError
+from gradcon.methods.schedules import RECIPES
+from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.methods.loop import Callback, Run
+    from gradcon.methods.options import Options
+
+MODEL_TERMS = ("gradient", "scale")  # of the Gradient Consistency Model
+
+
+class MethodModule(Protocol):
+    """What a method's module offers; it is imported when the method is used."""
+
+    def minimise(
+        self,
+        scene: Scene,
+        options: Options,
+        *,
+        initial: ArrayLike | None = None,
+        engine: str | AnyEngine = "auto",
+        progress: bool = False,
+        callback: Callback | None = None,
+        keep_weights: bool = False,
+    ) -> Run:
+        """Estimate the disparity of a scene."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, known without importing it."""
+
+    name: str
+    module: str
+    terms: tuple[str, ...] = ()  # that an ablation may leave out
+
+    def load(self) -> MethodModule:
+        return importlib.import_module(self.module)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        *(
+            Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else ())
+            for name, recipe in RECIPES.items()
+        ),
+    )
+}
+
+
+def check(method: str, without: str | None) -> None:
+    """Reject a method that does not exist, or one that lacks the term to be left out."""
+    if method not in METHODS:
+        raise InputError("method", f"{method!r} is not one of {', '.join(METHODS)}")
+    if without is not None and without not in MODEL_TERMS:
+        raise InputError("without", f"{without!r} is not one of {', '.join(MODEL_TERMS)}")
+    if without is not None and without not in METHODS[method].terms:
+        raise InputError("without", f"{method} has no {without} term to leave out", "use the method gcm")

@@ -1,0 +1,48 @@
+"""Why a run stopped: an enumeration for programs, each reason with a sentence for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class StopReason(Enum):
+    """Why a run stopped; the value is the sentence that a user reads."""
+
+    CONVERGED = (
+        "Converged after {solves} solves: the last {looked} moved the disparity by {change:.1e} pixels on average."
+    )
+    OUT_OF_SOLVES = (
+        "The {solves} solves allowed were used up; the mean step was still {change:.1e} pixels. "
+        "Raise `solves` if it should converge further."
+    )
+    OUT_OF_SOLVES_EARLY = (
+        "The {solves} solves allowed were used up in stage {stage} of {stages}, before the finest scales or all views "
+        "were reached. Raise `solves`."
+    )
+    CALLBACK = "The callback asked to stop after {solves} solves."
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The end of a run: compare `reason`, print the rest.
+
+    Examples
+    --------
+    >>> end = Stopped.because(StopReason.CALLBACK, solves=7)
+    >>> end.reason is StopReason.CALLBACK
+    True
+    >>> print(end)
+    The callback asked to stop after 7 solves.
+    """
+
+    reason: StopReason
+    text: str
+
+    @classmethod
+    def because(cls, reason: StopReason, **facts: float) -> Stopped:
+        """Fill in the sentence of a reason."""
+        return cls(reason, reason.value.format(**facts))
+
+    def __str__(self) -> str:
+        return self.text

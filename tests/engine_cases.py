@@ -1,0 +1,122 @@
+"""What the tests of engines share: scenes of every kind, disparities, linear systems, and the engines themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from gradcon import Options, Scene, synth
+from gradcon.engines import AnyEngine, DataTerm, create
+from gradcon.engines.cuda import device as cuda_device
+from gradcon.engines.cuda.engine import CudaEngine
+from gradcon.engines.reference import smoothness_operator
+from simt import COMPILER, EmulatedGpu
+
+NO_GPU = cuda_device.why_not()
+needs_gpu = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=f"no GPU: {NO_GPU}")]
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler: install g++")
+
+Make = Callable[[Scene], AnyEngine]
+
+
+def make(name: str) -> Make:
+    """Return the function that makes an engine for a scene."""
+    if name == "emulated cuda":
+        return lambda scene: CudaEngine(scene, Options.epsilon, EmulatedGpu())
+    return lambda scene: create(name, scene, Options.epsilon, ())
+
+
+# The engines that are held to `reference`.
+COMPILED = [
+    pytest.param("cpu"),
+    pytest.param("emulated cuda", marks=needs_compiler),
+    pytest.param("cuda", marks=needs_gpu),
+]
+ALL = [pytest.param("reference"), *COMPILED]
+ON_GPU = COMPILED[1:]
+
+
+def random_scene(
+    shape: tuple[int, int] = (37, 45),
+    baselines: Any = ((1, 0), (-1, 0), (0, 1), (0, -2), (1, 1), (-2, 1)),
+    seed: int = 0,
+) -> Scene:
+    rng = np.random.default_rng(seed)
+    images = [gaussian_filter(rng.random(shape), 1.0) for _ in range(1 + len(baselines))]
+    return Scene(images[0], images[1:], baselines)
+
+
+def blank_scene(shape: tuple[int, int], **more: Any) -> Scene:
+    """Return a scene for what depends on its size alone."""
+    return Scene(np.zeros(shape), [np.zeros(shape)], [(1, 0)], **more)
+
+
+def some_disparity(scene: Scene, seed: int = 1, size: float = 0.6) -> NDArray[np.float32]:
+    w = gaussian_filter(np.random.default_rng(seed).normal(size=scene.shape), 3.0)
+    return (size * w / max(np.abs(w).max(), 1e-12)).astype(np.float32)
+
+
+SCENES = {
+    "every planar kind": random_scene(),
+    "odd sizes": random_scene((23, 51), ((1, 0), (0, 1), (3, 0), (2, 2))),
+    "wider than a tile": random_scene((9, 530), ((1, 0), (0, -1), (-1, -1))),
+    "smaller than the filters": random_scene((5, 7), ((1, 0), (0, 1))),
+    "one row": random_scene((1, 40), ((1, 0), (-1, 0))),
+    "one column": random_scene((40, 1), ((0, 1), (0, -1))),
+    "rotated cameras": synth.render("rotated", (40, 48), grid=3, views="all"),
+}
+every_scene = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+
+# Method, scales, and the term that is left out.
+DATA_TERMS = [
+    ("gcm", 3, None),
+    ("gcm", 1, None),
+    ("gcm", 3, "scale"),
+    ("gcm", 3, "gradient"),
+    ("gcm", 5, None),
+    ("naive", 2, None),
+]
+
+
+def random_system(shape: tuple[int, int], seed: int, empty: float = 0.3) -> tuple[NDArray[np.float32], DataTerm[Any]]:
+    """Return a disparity with flat parts and jumps, and a data term over five decades, absent at some pixels."""
+    rng = np.random.default_rng(seed)
+    diagonal = 10 ** rng.uniform(-1, 4, shape) * (rng.random(shape) > empty)
+    w = np.round(some_disparity(blank_scene(shape), seed, 4.0))
+    return w.astype(np.float32), DataTerm(diagonal.astype(np.float32), (rng.normal(size=shape) * diagonal).astype("f4"))
+
+
+@cache
+def dense_solution(shape: tuple[int, int], reweight: bool, alpha: float) -> NDArray[np.float64]:
+    """Return dw of `random_system(shape, seed=3)`, by a dense solve in float64."""
+    w, term = random_system(shape, seed=3)
+    L = smoothness_operator(w.astype(float), reweight).toarray()
+    A = np.diag(term.diagonal.ravel().astype(float)) + alpha * L
+    b = term.rhs.ravel() - alpha * L @ w.ravel()
+    return np.linalg.lstsq(A, b, rcond=None)[0].reshape(shape)
+
+
+def weak_system(shape: tuple[int, int] = (40, 50)) -> tuple[NDArray[np.float32], DataTerm[Any], float]:
+    """Return a flat disparity under strong smoothness, and a data term a million times weaker that asks for 3."""
+    w = np.zeros(shape, np.float32)
+    diagonal = np.random.default_rng(5).uniform(0.005, 0.02, shape).astype(np.float32)
+    return w, DataTerm(diagonal, 3 * diagonal), 16.0
+
+
+def data_term(engine: AnyEngine, w: NDArray[Any], stage: Any, reweight: bool = True, sample: int = 0) -> DataTerm[Any]:
+    """Return the data term at w, on the host."""
+    there = engine.upload(w)
+    term = engine.data_term(there, engine.warp(there, stage), stage, reweight, sample)
+    return DataTerm(engine.download(term.diagonal), engine.download(term.rhs), term.weights)
+
+
+def solve(engine: AnyEngine, w: NDArray[Any], term: DataTerm[Any], alpha: float, reweight: bool) -> NDArray[Any]:
+    """Return dw, on the host."""
+    there = DataTerm(engine.upload(term.diagonal), engine.upload(term.rhs))
+    return engine.download(engine.solve(engine.upload(w), there, alpha, reweight)[0])
