@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from conftest import value_or_refusal
 from gradcon import Scene, open_scene
 from gradcon.errors import InputError
-from gradcon.io import npy
 from gradcon.io.lightfield_array import save_lightfield
+from gradcon.npz import StoredArray
 
 PARAMETERS = {"focal_length_mm": 50, "sensor_size_mm": 36, "baseline_mm": 18, "focus_distance_m": 2.15}
 
@@ -58,7 +58,7 @@ def test_reference_by_its_place(tmp_path: Path, told: str) -> None:
 
 @pytest.mark.parametrize("told", ["3,0", "3", "-1,0", "view", "0,0,0", "input_Cam000.png"])
 def test_reference_that_is_not_there(tmp_path: Path, told: str) -> None:
-    with pytest.raises(InputError, match=r"they are view \(0, 0\) to view \(2, 4\)"):
+    with pytest.raises(InputError, match=r"choose from view \(0, 0\) to view \(2, 4\)"):
         open_scene(saved(tmp_path / "lf.npy", some_views()), reference=told)
 
 
@@ -93,15 +93,15 @@ def test_only_chosen_views_of_a_stored_file_are_read(tmp_path: Path, monkeypatch
     views = some_views()
     paths = saved(tmp_path / "lf.npy", views), save_lightfield(tmp_path / "lf.npz", views)
     asked = []
-    one = npy.Stored.__getitem__
+    one = StoredArray.__getitem__
 
-    def counting(self: npy.Stored, index: tuple[int, ...]) -> Any:
+    def counting(self: StoredArray, index: tuple[int, ...]) -> Any:
         part = one(self, index)
         asked.append((index, part.nbytes))
-        assert self._all is None  # not unpacked as a whole
+        assert self._unpacked is None  # not as a whole
         return part
 
-    monkeypatch.setattr(npy.Stored, "__getitem__", counting)
+    monkeypatch.setattr(StoredArray, "__getitem__", counting)
     for path in paths:
         asked.clear()
         open_scene(path, views="cross")
@@ -132,11 +132,11 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
         (np.zeros((8, 12), np.uint8), "is not a light field"),
         (np.zeros((8, 12, 3), np.uint8), "is one image"),
         (np.zeros((3, 3, 8, 12, 9), np.uint8), "is not a light field"),
-        (np.zeros((0, 3, 8, 12), np.uint8), "or nothing"),
+        (np.zeros((0, 3, 8, 12), np.uint8), "which is empty"),
         (np.zeros((3, 3, 8, 12), complex), "type complex128"),
         (np.zeros((3, 3, 8, 12), "U3"), "type <U3"),
         (np.zeros((3, 3, 8, 12), [("r", "u1"), ("g", "u1")]), "type"),
-        (np.zeros((200, 100, 8, 1), np.uint8), "more than can be meant"),
+        (np.zeros((200, 100, 8, 1), np.uint8), "which is more than 16,384 views"),
     ],
 )
 def test_arrays_that_are_no_light_field(tmp_path: Path, array: np.ndarray, says: str) -> None:
@@ -152,11 +152,17 @@ def test_arrays_that_are_no_light_field(tmp_path: Path, array: np.ndarray, says:
         ({"views": some_views(), "baseline": [1]}, "unknown field 'baseline'; did you mean 'baselines'"),
         ({"views": some_views(), "baselines": np.zeros((3, 2))}, "as baselines are given"),
         ({"views": some_views((3, 8, 12)), "baselines": np.zeros((2, 2))}, r"baselines must be \(3, 2\)"),
-        ({"views": some_views(), "ground_truth": np.zeros((8, 11))}, r"must be numbers, \(8, 12\)"),
+        (
+            {"views": some_views(), "ground_truth": np.zeros((8, 11))},
+            r"must be numbers of the views' shape \(8, 12\)",
+        ),
         ({"views": some_views(), "reference": (1.5, 0)}, "is not one of its views"),
         ({"views": some_views(), "focal_length_mm": 50}, "'sensor_size_mm' is missing"),
         ({"views": some_views(), **PARAMETERS, "baseline_mm": -1}, "'baseline_mm' must be a positive number"),
-        ({"views": some_views(), "name": np.zeros(10**6)}, "too much for what it is"),
+        (
+            {"views": some_views(), "name": np.zeros(10**6)},
+            "8,000,000 bytes of values, but at most 1,048,576",
+        ),
     ],
 )
 def test_archives_that_do_not_fit(tmp_path: Path, members: dict[str, Any], says: str) -> None:
@@ -176,7 +182,7 @@ def test_archives_that_cannot_be_trusted(tmp_path: Path) -> None:
             open_scene(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("views.npy", content.getvalue())
-    with pytest.raises(InputError, match="packed as NumPy does not"):
+    with pytest.raises(InputError, match="compressed by a method that NumPy does not use"):
         open_scene(path)
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": (9, 9, 10**5, 10**5)})

@@ -82,7 +82,7 @@ def test_a_chunk_that_would_unpack_to_far_more(tmp_path: Path, group: bool) -> N
     assert len(open_scene(path).targets) == 8
     part = "views/c/1/1/0/0" if group else "c/1/1/0/0"
     (path / part).write_bytes(gzip.compress(bytes(2**20)) * 200)  # 200 MiB in 200 kB
-    with pytest.raises(InputError, match=rf"^{path}: its part {part} has .* where a chunk is 1,280"):
+    with pytest.raises(InputError, match=rf"^{path}: its part {part} has .* but the values of a chunk take 1,280"):
         open_scene(path, views=2)
 
 

@@ -73,7 +73,7 @@ def test_the_image_is_read_once(tmp_path, lightfield, monkeypatch):
         ({"grid": 3}, "not a number of rows"),
         (
             {"grid": (3, 5), "reference": "3,0"},
-            r"'3,0' is not one of its views; they are view \(0, 0\) to view \(2, 4\)",
+            r"'3,0' is not one of its views; choose from view \(0, 0\) to view \(2, 4\)",
         ),
         ({"grid": (3, 5), "reference": "middle"}, "'middle' is not one of its views"),
         ({"grid": (3, 5), "neighbours": 4}, "neighbours .--neighbours. means nothing here"),

@@ -78,7 +78,7 @@ def test_save_reads_back(tmp_path: Path) -> None:
     assert (scene.name, scene.reference_name, len(scene.targets)) == ("saved", "view (0, 1)", 6)
     np.testing.assert_array_equal(scene.ground_truth, truth)
     assert [child.name for child in path.parent.iterdir()] == ["lf.zarr"]
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         save_lightfield(path, views)
 
 
@@ -94,14 +94,14 @@ def test_a_failed_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 MEASURE = """
 import re, sys
-import numpy, zarr, numcodecs, gradcon, gradcon.luma
+import numpy, zarr, numcodecs, gradcon, gradcon.scene.luma
 
 
 def megabytes(field):  # not getrusage: its peak of a new process begins with that of the process that started it
     return int(re.search(field + r":\\s*(\\d+) kB", open("/proc/self/status").read())[1]) * 1.024e-3
 
 
-gradcon.luma.READERS = 2  # as many at a time as on the machine the bound is for
+gradcon.scene.luma.READERS = 2  # as many at a time as on the machine the bound is for
 zarr.create_array({}, shape=(4,), dtype="uint8")[...]  # its threads
 held, peak = megabytes("VmRSS"), megabytes("VmHWM")
 scene = gradcon.open_scene(sys.argv[1], views=sys.argv[2])
@@ -156,9 +156,9 @@ def broken(path: Path, **metadata: Any) -> Path:
     ("metadata", "says"),
     [
         ({"filters": [{"id": "pickle", "protocol": 5}]}, "pickle"),
-        ({"filters": [{"id": "base64"}]}, "coded by 'base64', which is not read"),
+        ({"filters": [{"id": "base64"}]}, "encoded by 'base64', which is not supported"),
         ({"dtype": "|O", "filters": [{"id": "pickle", "protocol": 5}]}, "lf.zarr: "),
-        ({"shape": [3, 3, 10**7, 10**7]}, "more than can be meant"),
+        ({"shape": [3, 3, 10**7, 10**7]}, "which is more than 16,384 views"),
         ({"shape": [3, 3, 8, 12, 7]}, "lf.zarr: "),
         ({"shape": [9, 12], "chunks": [9, 12]}, "not a light field"),
         ({"dtype": "<c8", "fill_value": None}, "type complex64"),
@@ -189,7 +189,7 @@ def test_a_store_stays_in_its_folder_or_archive(tmp_path: Path) -> None:
     path = broken(tmp_path / "lf.zarr")
     (path / "0.0.0.0").rename(tmp_path / "elsewhere")
     (path / "0.0.0.0").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match=r"0\.0\.0\.0 is a link that leaves it"):
+    with pytest.raises(InputError, match=r"0\.0\.0\.0 is a link that leaves the store"):
         list_scene(path, Hints())
     for name in ("../up", "/root", "a\\..\\..\\b"):
         archive = tmp_path / "lf.zip"

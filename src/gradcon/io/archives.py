@@ -1,4 +1,4 @@
-"""Zip archives that are read where they lie: what their members are called, and whether these names can be trusted."""
+"""Zip archives that are read in place: the names of their members, and whether these can be trusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradcon.errors import InputError
 
 
 def zip_names(path: Path) -> list[str]:
-    """Names of a zip archive's members, or of the first one if the rest is damaged; empty for any other file."""
+    """List the members of a zip archive, or only the first one if the rest is damaged; any other file has none."""
     try:
         with open(path, "rb") as handle:
             head = handle.read(30)
@@ -25,7 +25,7 @@ def zip_names(path: Path) -> list[str]:
 
 
 def refuse_escape(name: str, path: Path) -> None:
-    """Refuse the name of an archive's member that would lie outside of it."""
+    """Refuse a member whose name leads out of the archive."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
-        raise InputError(f"{path}: its member {name!r} leaves the archive; write the archive again.")
+        raise InputError(path, f"its member {name!r} leaves the archive", "write the archive again")

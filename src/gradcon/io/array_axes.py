@@ -1,4 +1,4 @@
-"""Which axes of an array count views and which are pixels; what cannot be a light field is refused by its shape."""
+"""Which axes of an array count views and which count pixels; an array that cannot be a light field is refused."""
 
 from __future__ import annotations
 
@@ -13,45 +13,59 @@ from gradcon.files import MAX_FILE_BYTES
 Shape = tuple[int, ...]
 
 MAX_VIEWS = 2**14
-SMALLEST = 6  # pixels a side of a view: fewer are cameras that stand where pixels are expected
+SMALLEST = 6  # pixels along a side of a view: a shorter axis probably counts cameras
 _LAYOUTS = "[v, u, y, x], [v, u, y, x, channel], or for one row [u, y, x] or [u, y, x, 3]"
 
 
 def count_axes(
     shape: Shape, dtype: np.dtype[Any], source: Path | str, listed: bool = False, *, grid: bool = False
 ) -> int:
-    """How many leading axes count the views, 2 for a grid and 1 for a row; refuse what cannot be a light field.
+    """Return the number of leading axes that count views: 2 for a grid, 1 for a row.
 
-    Four axes are a grid of grey views, unless the last is as long as a pixel of colour.  `listed` says that the views
-    come with baselines, so that the first axis alone counts them; `grid`, that four axes are always a grid.
+    Four axes are a grid of grey views, unless the last one is as long as a colour pixel.
+
+    Parameters
+    ----------
+    shape, dtype
+        Those of the array.
+    source : Path or str
+        The file, for messages.
+    listed : bool
+        The views come with baselines, so only the first axis counts them.
+    grid : bool
+        Four axes are always a grid.
+
+    Raises
+    ------
+    InputError
+        The array cannot be a light field.
     """
     channels = shape[-1] if shape else 0
     counting = {3: 1, 4: 1} if listed else {3: 1, 4: 1 if channels in (3, 4) else 2, 5: 2}
     axes = counting.get(len(shape), 0)
     if not axes or (len(shape) == axes + 3 and not 1 <= channels <= 4):
         layouts = "[t, y, x] or [t, y, x, channel], as baselines are given" if listed else _LAYOUTS
-        raise InputError(f"{source}: an array of the shape {shape} is not a light field; store {layouts}.")
+        raise InputError(source, f"an array of the shape {shape} is not a light field", f"store {layouts}")
     if len(shape) == 3 and channels in (1, 2, 3, 4):
-        raise InputError(f"{source}: an array of the shape {shape} is one image, not a light field; store {_LAYOUTS}.")
-    if dtype.kind not in "buif" or dtype.itemsize > 8:  # more bytes are of one machine alone
-        raise InputError(f"{source}: holds values of the type {dtype}; store pixels as integers or real floats.")
+        problem = f"an array of the shape {shape} is one image, not a light field"
+        raise InputError(source, problem, f"store {_LAYOUTS}")
+    if dtype.kind not in "buif" or dtype.itemsize > 8:  # wider floats differ from machine to machine
+        raise InputError(source, f"holds values of the type {dtype}", "store pixels as integers or real floats")
     view, views = image_bytes(shape[axes:], dtype), int(np.prod(shape[:axes], dtype=object))
     if not 0 < view <= MAX_FILE_BYTES or not 0 < views <= MAX_VIEWS:
-        raise InputError(
-            f"{source}: claims the shape {shape}, which is more than can be meant (at most {MAX_VIEWS:,} views of "
-            f"{MAX_FILE_BYTES:,} bytes) or nothing; check what wrote it, and that its axes are {_LAYOUTS}."
-        )
+        size = f"more than {MAX_VIEWS:,} views of {MAX_FILE_BYTES:,} bytes" if view and views else "empty"
+        problem = f"claims the shape {shape}, which is {size}"
+        raise InputError(source, problem, f"check the program that wrote it, and that its axes are {_LAYOUTS}")
     if axes == 2 and not grid and channels_come_first(shape):
-        raise InputError(
-            f"{source}: an array of the shape {shape} may be {_counted(shape[0])} first; move the "
-            "colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1."
-        )
+        problem = f"an array of the shape {shape} may be {_counted(shape[0])} first"
+        remedy = "move the colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1"
+        raise InputError(source, problem, remedy)
     _refuse_specks(shape, axes, source)
     return axes
 
 
 def channels_come_first(shape: Shape) -> bool:
-    """Whether four axes may be [u, 3, y, x], as networks have images, and not a grid of grey views."""
+    """Tell whether four axes may be [u, 3, y, x], as neural networks order them, rather than a grid of grey views."""
     return len(shape) == 4 and shape[1] in (3, 4) and shape[0] != shape[1]
 
 
@@ -60,16 +74,14 @@ def _counted(views: int) -> str:
 
 
 def _refuse_specks(shape: Shape, axes: int, source: Path | str) -> None:
-    """Refuse [y, x, v, u], which would be thousands of views of a few pixels each."""
+    """Refuse [y, x, v, u], which would be thousands of views with a few pixels each."""
     height, width = shape[axes : axes + 2]
     views = int(np.prod(shape[:axes], dtype=object))
     if min(height, width) < SMALLEST or views > height * width:
-        raise InputError(
-            f"{source}: an array of the shape {shape} would be {views:,} views of {width} x {height} pixels; order its "
-            f"axes as {_LAYOUTS}."
-        )
+        problem = f"an array of the shape {shape} would be {views:,} views of {width} x {height} pixels"
+        raise InputError(source, problem, f"order its axes as {_LAYOUTS}")
 
 
 def image_bytes(shape: Shape, dtype: np.dtype[Any]) -> int:
-    """Exact, whatever a header claims: NumPy's own product would overflow."""
+    """The bytes of an array, exactly, whatever a header claims: NumPy's own product would overflow."""
     return int(np.prod((*shape, dtype.itemsize), dtype=object))

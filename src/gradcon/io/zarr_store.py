@@ -1,6 +1,7 @@
-"""Light fields in Zarr stores, formats 2 and 3: a folder or a zip archive, an array or a group with one called `views`.
+"""Light fields in Zarr stores of formats 2 and 3, in a folder or a zip archive.
 
-Of a store whose chunks are views, only those of the chosen views are read.
+The store is an array, or a group that holds one called `views`.  If each view is a chunk of its own, only the chunks of
+the chosen views are read.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import MAX_ZSTD, claims_too_much, refuse_damage
 from gradcon.errors import InputError
 from gradcon.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.archives import refuse_escape, zip_names
 from gradcon.io.array_axes import count_axes, image_bytes
-from gradcon.io.claims import MAX_ZSTD, claims_too_much
 from gradcon.io.format import Format, Hints
 from gradcon.io.lightfield_array import (
     Index,
@@ -33,7 +34,6 @@ from gradcon.io.lightfield_array import (
     own_reference,
     refuse_blank,
     refuse_other_unit,
-    sentences,
     stated_calibration,
     stated_name,
     view_name,
@@ -41,38 +41,38 @@ from gradcon.io.lightfield_array import (
 from gradcon.io.listing import Listing
 
 MARKS = ("zarr.json", ".zarray", ".zgroup")
-# Codecs by name, because one of those that Zarr knows, pickle, could run any program.
+# Codecs are allowed by name because Zarr also knows pickle, which could run any program.
 CODECS = {"bytes", "endian", "transpose", "sharding_indexed", "crc32c", "crc32", "adler32", "fletcher32"}
 CODECS |= {"blosc", "zstd", "gzip", "zlib", "bz2", "lzma", "lz4", "shuffle", "delta", "packbits"}
 CODECS |= {"bitround", "quantize", "fixedscaleoffset", "astype"}
 MAX_METADATA = 2**17  # bytes
-CODED_AT_MOST = 8  # times the size of its values may a chunk be, by a filter that widens them
+CODED_AT_MOST = 8  # a chunk may be this many times as large as its values, because filters may widen them
 
 
 def list_zarr(path: Path, hints: Hints) -> Listing:
-    """`views`, and what else the group's arrays and attributes tell of them."""
-    sizes = _refuse_leaving(path)
+    """List the array `views`, with what the group's other arrays and attributes say about it."""
+    sizes = _part_sizes(path)
     with _opened(path) as root:
         views, attributes = _views(root, path), dict(root.attrs)
         if views is None:
             found = ", ".join(sorted(root.keys())[:8]) or "nothing"
-            raise InputError(f"{path}: holds no array `views`, but {found}; name the light field so.")
+            raise InputError(path, f"holds no array `views`, but {found}", "give the light field this name")
         given = _array(root, "baselines", path)
         listed = given is not None
         axes = count_axes(views.shape, views.dtype, path, listed)
         _refuse_false_sizes(views, sizes, path)
         if given is not None:
             if given.shape != (views.shape[0], 2):
-                raise InputError(
-                    f"{path}: baselines must be ({views.shape[0]}, 2), one for each view, not {given.shape}."
-                )
+                problem = f"its baselines must be ({views.shape[0]}, 2), not {given.shape}"
+                raise InputError(path, problem, "store one (B_x, B_y) for each view")
             places = listed_places(given[...], views.shape[0], path)
         else:
             places = grid_places(views.shape[:axes])
         truth = _array(root, "ground_truth", path)
         size = views.shape[axes : axes + 2]
         if truth is not None and (truth.shape != size or truth.dtype.kind not in "buif"):
-            raise InputError(f"{path}: its ground_truth must be numbers, {size} as the views are, not {truth.shape}.")
+            problem = f"its ground_truth must be numbers of the views' shape {size}, not {truth.dtype} of {truth.shape}"
+            raise InputError(path, problem, "store the ground truth of the reference")
     own = own_reference(attributes.get("reference"), places, listed, path)
     middle = (0.0, 0.0) if listed else places[own_reference(None, places, False, path)]
     values = stated_calibration(attributes, path)
@@ -94,10 +94,10 @@ def list_zarr(path: Path, hints: Hints) -> Listing:
 
 
 def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fields: dict[str, Any]) -> None:
-    """A folder of format 3, each view a chunk; it gets its name when all is there."""
+    """Write a folder of format 3 in which each view is a chunk; the folder gets its name once it is complete."""
     zarr = library("zarr", "zarr", path)
     if path.exists():
-        raise InputError(f"{path}: is there already; choose another name, or remove it first.")
+        raise InputError(path, "exists already", "choose another name, or remove it first")
     make_folder(path.parent)
     temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.tmp"
     try:
@@ -110,7 +110,7 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, (OSError, ValueError)):
-            raise InputError(f"{path}: cannot be written ({error}); choose another place.") from None
+            raise InputError(path, f"cannot be written ({error})", "choose another place") from None
         raise
 
 
@@ -129,9 +129,9 @@ def _truth(path: Path) -> NDArray[Any]:
 
 @contextmanager
 def _opened(path: Path, what: str = "") -> Iterator[Any]:
-    """The root of a store, an array or a group; `what` is read of it."""
+    """Open the root of a store, an array or a group, to read `what` from it."""
     zarr = library("zarr", "zarr", path)
-    with sentences(path, what):
+    with refuse_damage(path, what):
         zipped = path.is_file()
         store = zarr.storage.ZipStore(path, mode="r") if zipped else zarr.storage.LocalStore(path, read_only=True)
         try:
@@ -141,81 +141,86 @@ def _opened(path: Path, what: str = "") -> Iterator[Any]:
 
 
 def _views(root: Any, path: Path) -> Any:
-    """The light field: the array `views`, or the only one that there is."""
+    """The light field: the array `views`, or the only array of the store."""
     zarr = library("zarr", "zarr", path)
     names = ["views"] if isinstance(root, zarr.Array) else list(root.keys())
     return _array(root, names[0] if len(names) == 1 else "views", path)
 
 
 def _array(root: Any, name: str, path: Path) -> Any:
-    """An array of the store, or None; a store that is an array itself holds `views` alone."""
+    """An array of the store, or None if there is none; a store that is an array itself holds only `views`."""
     zarr = library("zarr", "zarr", path)
     members = {"views": root} if isinstance(root, zarr.Array) else root
     if (array := members.get(name)) is None:
         return None
     if not isinstance(array, zarr.Array):
-        raise InputError(f"{path}: its {name} is a group, but must be an array.")
+        raise InputError(path, f"its {name} is a group", "store it as an array")
     for codec in _codecs(array.metadata.to_dict()):
         if codec.removeprefix("numcodecs.") not in CODECS:
-            raise InputError(f"{path}: its {name} is coded by {codec!r}, which is not read; use zstd, gzip or blosc.")
+            problem = f"its {name} is encoded by {codec!r}, which is not supported"
+            raise InputError(path, problem, "use zstd, gzip or blosc")
     chunk = array.shards or array.chunks
     if image_bytes(chunk, array.dtype) > MAX_FILE_BYTES:
-        raise InputError(f"{path}: its {name} claims chunks of {chunk}; check what wrote it.")
+        raise InputError(path, f"its {name} claims chunks of {chunk}", "check the program that wrote it")
     return array
 
 
 def _codecs(metadata: dict[str, Any]) -> Iterator[str]:
-    """Names of all codecs, of format 2 (filters, compressor) and 3 (codecs, and those inside of shards)."""
+    """The names of all codecs in format 2 (filters, compressor) and format 3 (codecs, and those inside shards)."""
     for field in ("codecs", "index_codecs", "filters", "compressor"):
         found = metadata.get(field) or ()
         for codec in found if isinstance(found, (list, tuple)) else [found]:
-            told = codec if isinstance(codec, dict) else codec.get_config()
-            yield str(told.get("name", told.get("id")))
-            yield from _codecs(told.get("configuration") or {})
+            settings = codec if isinstance(codec, dict) else codec.get_config()
+            yield str(settings.get("name", settings.get("id")))
+            yield from _codecs(settings.get("configuration") or {})
 
 
 def _refuse_false_sizes(array: Any, sizes: Mapping[str, int], path: Path) -> None:
-    """Refuse an array whose files are far too small for what it claims, or one so large that no chunk can be in it."""
+    """Refuse an array whose files are far too small for what it claims, or one with a file far larger than a chunk."""
     inside = f"{array.path}/" if array.path else ""
     sizes = {name: size for name, size in sizes.items() if name.startswith(inside)}
     claimed, stored = image_bytes(array.shape, array.dtype), sum(sizes.values())
     if claims_too_much(claimed, stored, MAX_ZSTD):
-        raise InputError(
-            f"{path}: its views claim {claimed:,} bytes, but {stored:,} are stored, so almost all of them are missing; "
-            "copy or export the store again."
-        )
+        problem = f"its views claim {claimed:,} bytes, but {stored:,} are stored, so most are missing"
+        raise InputError(path, problem, "copy or export the store again")
     chunk = image_bytes(array.shards or array.chunks, array.dtype)
     for name, size in sizes.items():
         if size > CODED_AT_MOST * chunk + MAX_METADATA:
-            raise InputError(
-                f"{path}: its part {name} has {size:,} bytes, where a chunk is {chunk:,}; copy or export the store "
-                "again."
-            )
+            problem = f"its part {name} has {size:,} bytes, but the values of a chunk take {chunk:,}"
+            raise InputError(path, problem, "copy or export the store again")
 
 
-def _refuse_leaving(path: Path) -> dict[str, int]:
-    """Bytes of a store's parts; one that has parts outside of itself is refused: links, names of an archive."""
+def _part_sizes(path: Path) -> dict[str, int]:
+    """The bytes of each part of a store, by name; refuse a store that links or names something outside itself."""
     if path.is_file():
-        with sentences(path), zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-        for member in members:
-            refuse_escape(member.filename, path)
-            if member.file_size > MAX_FILE_BYTES:
-                raise InputError(f"{path}: its member {member.filename} claims {member.file_size:,} bytes; check it.")
-        if not any(member.filename in MARKS for member in members):
-            raise InputError(f"{path}: has no {' or '.join(MARKS)} at its top; zip what the store's folder holds.")
-        return {member.filename: member.file_size for member in members}
+        return _member_sizes(path)
     home, sizes = path.resolve(), dict[str, int]()
     for folder, folders, files in os.walk(home):
         for name in (*folders, *files):
             part = Path(folder, name)
             if part.is_symlink() and not Path(os.path.realpath(part)).is_relative_to(home):
-                raise InputError(f"{path}: its part {part.relative_to(home)} is a link that leaves it; copy the store.")
-            if not (part.is_file() or part.is_dir()):  # a pipe would be waited for without end
-                raise InputError(f"{path}: its part {part.relative_to(home)} is not a regular file; copy the store.")
+                problem = f"its part {part.relative_to(home)} is a link that leaves the store"
+                raise InputError(path, problem, "copy the store with what it links to")
+            if not (part.is_file() or part.is_dir()):  # reading a pipe would never end
+                problem = f"its part {part.relative_to(home)} is not a regular file"
+                raise InputError(path, problem, "copy the store")
             if name in files:
                 sizes[part.relative_to(home).as_posix()] = part.stat().st_size
     return sizes
+
+
+def _member_sizes(path: Path) -> dict[str, int]:
+    with refuse_damage(path), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    for member in members:
+        refuse_escape(member.filename, path)
+        if member.file_size > MAX_FILE_BYTES:
+            problem = f"its member {member.filename} claims {member.file_size:,} bytes"
+            raise InputError(path, problem, "check the program that wrote it")
+    if not any(member.filename in MARKS for member in members):
+        problem = f"has no {' or '.join(MARKS)} at its top"
+        raise InputError(path, problem, "zip what the store's folder holds, not the folder")
+    return {member.filename: member.file_size for member in members}
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.files import files_in, make_folder, read_bytes, remove_leftovers, to_json, write_files
 from gradcon.jobs.job import Job, Outcome, sha256_of
+from gradcon.npz import open_npz
 
 fcntl: ModuleType | None
 try:
@@ -142,9 +143,9 @@ class Store:
     def _arrays(self, entry: dict[str, str] | None) -> dict[str, NDArray[Any]]:
         if entry is None:
             return {}
-        content = self._checked(self.folder / Path(entry["file"]).name, entry["sha256"])
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        path = self.folder / Path(entry["file"]).name
+        arrays = open_npz(path, self._checked(path, entry["sha256"]))
+        return {name: array.read() for name, array in arrays.items()}
 
     def _checked(self, path: Path, sha256: str) -> bytes:
         content = read_bytes(path)

@@ -5,9 +5,6 @@ The file is nobody's to trust: headers are read before arrays, pickles never.
 
 from __future__ import annotations
 
-import io
-import math
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,10 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import sampled
 from gradcon.errors import InputError
-from gradcon.files import read_bytes
-from gradcon.io.claims import claims_too_much
+from gradcon.npz import open_npz
 
 FILE = "weights.npz"
+NAMES = ("solves", "codes", "step", "scales", "disparities", "disparity_step", "disparity_range")
 MAX_BYTES = 2**29  # of one array
 PAGE_BYTES = 2**24  # of an array in a page; larger records of the trust are sampled further
 
@@ -59,36 +56,13 @@ class Weights:
 
 def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> Weights:
     """Read and check a weights.npz of a result of so many target views, (height, width) and number of solves."""
-    data = read_bytes(path)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as file:
-            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
-            names = ("solves", "codes", "step", "scales", "disparities", "disparity_step", "disparity_range")
-            arrays = {name: _array(file, members.get(name), name) for name in names}
-        return _checked(arrays, targets, size, last)
-    except MemoryError:
-        raise
+        members = open_npz(path)
+        if missing := [name for name in NAMES if name not in members]:
+            raise InputError(path, f"holds no {missing[0]}")
+        return _checked({name: members[name].read(MAX_BYTES) for name in NAMES}, targets, size, last)
     except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; estimate the scene again.") from None
-    except Exception:
-        raise InputError(f"{path}: is truncated or corrupt; estimate the scene again.") from None
-
-
-def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo | None, name: str) -> NDArray[Any]:
-    if info is None:
-        raise InputError(f"holds no {name}")
-    if info.file_size > MAX_BYTES or claims_too_much(info.file_size, info.compress_size):
-        raise InputError(f"its {name} says it is {info.file_size:,} bytes, more than can be meant")
-    content = file.read(info)
-    # the header's shape is checked against what follows it, before anything is allocated for it
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-    shape, _, dtype = header(stream)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        raise InputError(f"its {name} says it is {shape} of {dtype}, which is not what it holds")
-    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    return array
+        raise InputError(reason.where or path, reason.problem, "estimate the scene again") from None
 
 
 def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int], last: int) -> Weights:
@@ -124,4 +98,4 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
 
 def _need(condition: bool, name: str) -> None:
     if not condition:
-        raise InputError(f"its array {name!r} does not fit the result beside it")
+        raise InputError("", f"its array {name!r} does not fit the result beside it")
