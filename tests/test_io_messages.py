@@ -103,7 +103,7 @@ def test_a_tiff_of_another_compression(tmp_path: Path, compression: str) -> None
         Image.fromarray(pixels).save(path, compression=compression)
     name = compression.removeprefix("tiff_").upper()
     with pytest.raises(
-        InputError, match=rf"^{path}: is compressed by \w*{name}, which is not read in a TIFF \(use none, deflate"
+        InputError, match=rf"^{path}: is a TIFF compressed by \w*{name}, which is not supported; compress it by deflate"
     ):
         read_image(path)
 

@@ -60,8 +60,7 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
     try:
         pixels, white, way_up = _decoded(data)
     except InputError as reason:
-        problem = reason.problem or reason.where  # TODO: only while some decoders give the reason as `where`
-        raise InputError(path, problem, reason.remedy or "copy or export the image again") from None
+        raise InputError(path, reason.problem, reason.remedy or "copy or export the image again") from None
     except Exception:  # the decoders' libraries raise many kinds of errors for a damaged file
         problem = "cannot be decoded: it is truncated, corrupt or of a rare kind"
         raise InputError(path, problem, "export the image again") from None

@@ -1,4 +1,4 @@
-"""PFM, the portable float map for disparities: one channel, float32, rows from the bottom up."""
+"""PFM, the portable float map, in which disparities are stored: one float32 channel, rows from the bottom up."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HEADER_BYTES = 128
 
 
 def read_pfm(path: str | Path) -> NDArray[np.float32]:
-    """Read a grey PFM, top row first; NaN and infinities come through as they are.
+    """Read a grey PFM, top row first; NaN and infinities stay as they are.
 
-    The sign of the header's scale tells the byte order; its size is not applied, as is usual for disparities.
+    The sign of the header's scale tells the byte order.  Its size is not applied, as is usual for disparities.
     """
     path = Path(path)
     size = file_size(path)
@@ -29,24 +29,24 @@ def read_pfm(path: str | Path) -> NDArray[np.float32]:
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from None
+        raise InputError(path, f"cannot be read ({error.strerror})", "check its permissions") from None
     header = _HEADER.match(head)
     if header is None:
-        raise InputError(f"{path}: has no PFM header ('Pf', width, height, scale); give a grey PFM file.")
+        raise InputError(path, "has no PFM header ('Pf', width, height, scale)", "give a grey PFM file")
     if header["kind"] == b"PF":
-        raise InputError(f"{path}: is a colour PFM, but a disparity has one channel; give a grey one ('Pf').")
+        raise InputError(path, "is a colour PFM, but a disparity has one channel", "give a grey one ('Pf')")
     width, height, scale = int(header["width"]), int(header["height"]), _scale(header["scale"])
     if width == 0 or height == 0 or scale == 0 or not math.isfinite(scale):
-        raise InputError(f"{path}: its PFM header makes no sense ({width} x {height}, scale {scale}); write it again.")
+        problem = f"its PFM header makes no sense ({width} x {height}, scale {scale})"
+        raise InputError(path, problem, "write it again")
     expected = header.end() + 4 * width * height
     if size != expected:
         state = "truncated" if size < expected else "followed by bytes that do not belong to it"
-        raise InputError(
-            f"{path}: is {state}: {width} x {height} pixels make {expected} bytes, the file has {size}; write it again."
-        )
+        problem = f"is {state}: {width} x {height} pixels make {expected:,} bytes, but the file has {size:,}"
+        raise InputError(path, problem, "write it again")
     data = read_bytes(path)
     if len(data) != expected:
-        raise InputError(f"{path}: changed while it was read; try again.")
+        raise InputError(path, "changed while it was read", "try again")
     values = np.frombuffer(data, "<f4" if scale < 0 else ">f4", width * height, header.end())
     return np.ascontiguousarray(values.reshape(height, width)[::-1], dtype=np.float32)
 
@@ -57,10 +57,12 @@ def write_pfm(path: str | Path, array: ArrayLike) -> None:
 
 
 def encode(array: ArrayLike) -> bytes:
-    """The bytes of a little-endian grey PFM; float32 values are kept to the bit."""
+    """Encode a map as a little-endian grey PFM; float32 values are kept to the bit."""
     values = np.asarray(array, dtype=np.float32)
     if values.ndim != 2 or values.size == 0:
-        raise InputError(f"a PFM holds one map of (height, width) values, not {values.shape}.")
+        raise InputError(
+            "array", f"has the shape {values.shape}, but a PFM holds one map", "give (height, width) values"
+        )
     height, width = values.shape
     return f"Pf\n{width} {height}\n-1.0\n".encode() + values[::-1].astype("<f4").tobytes()
 

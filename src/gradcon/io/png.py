@@ -1,8 +1,8 @@
-"""PNG: every pixel kind at its full depth, and the writer of 8- and 16-bit images.
+"""PNG: a reader that keeps the full depth of every kind of pixel, and a writer of 8- and 16-bit images.
 
-Pillow inflates and unfilters, but cuts 16-bit colour down to 8 bits: it is asked twice, once for the high
-bytes and once for the low ones.  Before it sees the file, each chunk's checksum is verified and what is not
-pixels is left out, so that damage never passes for an image and nothing in the metadata can do harm.
+Pillow inflates and unfilters, but reduces 16-bit colour to 8 bits, so it reads such an image twice: once for the high
+bytes and once for the low ones.  Before Pillow sees a file, every chunk's checksum is verified and all chunks but the
+pixels are left out, so that damage never passes for an image and metadata can do no harm.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import claims_too_much
 from gradcon.errors import InputError
 from gradcon.io import orientation as tag
-from gradcon.io.claims import claims_too_much
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
-MAX_TEXT = 2**16  # bytes of a text chunk that is looked at
+MAX_TEXT = 2**16  # bytes; longer text chunks are ignored
 
 
 @dataclass(frozen=True)
 class Header:
-    """What IHDR says."""
+    """The content of the IHDR chunk."""
 
     width: int
     height: int
@@ -41,35 +41,35 @@ class Header:
         return _chunk(b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest)
 
     def white(self) -> int:
-        """The largest value that a pixel may have, once a palette is resolved."""
+        """The largest value that a pixel can have once a palette is resolved."""
         return 255 if self.colour == PALETTE else 2**self.depth - 1
 
     def raw_bytes(self) -> int:
-        """Size of the pixels before compression, the filter bytes left out."""
+        """The size of the pixels before compression, without the filter bytes."""
         return self.height * ((self.width * self.depth * CHANNELS[self.colour] + 7) // 8)
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Pixels of a PNG as stored: uint8 or uint16, (h, w) or (h, w, 3).  Alpha is dropped, a palette is resolved.
+    """Decode a PNG to uint8 or uint16, (h, w) or (h, w, 3); drop alpha, resolve a palette.
 
-    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    An InputError has only a `problem`, such as "is truncated": the caller knows the file.
     """
     header, palette, pixels = _read_chunks(data)
     if header.width * header.height > max_pixels:
-        raise InputError(f"says it is {header.width} x {header.height} pixels, more than can be meant")
+        raise InputError("", f"claims {header.width} x {header.height} pixels, but at most {max_pixels:,} are allowed")
     if claims_too_much(header.raw_bytes(), len(pixels)):
-        raise InputError("holds too little data for its size, so it is truncated or corrupt")
+        raise InputError("", "holds too little data for its size, so it is truncated or corrupt")
 
     def unpack(shown: Header, rawmode: str | None = None) -> NDArray[Any]:
         return _unpack(b"".join([SIGNATURE, shown.chunk(), palette, pixels, _chunk(b"IEND", b"")]), rawmode)
 
     if header.colour == GREY and header.depth < 8:
-        return unpack(header) // np.uint8(255 // header.white())  # Pillow has spread them over 8 bits
+        return unpack(header) // np.uint8(255 // header.white())  # Pillow spreads them over 8 bits
     if header.depth < 16:
         return unpack(header)
     if header.colour == GREY:
         return unpack(header).astype(np.uint16)
-    if header.colour == GREY_ALPHA:  # four bytes a pixel, as 8-bit RGBA has: only the meaning of the bytes differs
+    if header.colour == GREY_ALPHA:  # four bytes a pixel, as in 8-bit RGBA: only their meaning differs
         bytes_ = unpack(Header(header.width, header.height, 8, RGBA, header.rest), "RGBA").astype(np.uint16)
         return bytes_[..., 0] << 8 | bytes_[..., 1]
     mode = "RGB" if header.colour == RGB else "RGBA"
@@ -78,21 +78,22 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
 
 
 def white(data: bytes) -> int:
-    """The value of white in what `decode` gives."""
+    """The value of white in the pixels that `decode` returns."""
     kind, chunk = next(_chunks(data))
     return _header(kind, chunk[8:-4]).white()
 
 
 def orientation(data: bytes) -> int:
-    """What an eXIf chunk says of the way up; 1 is upright."""
+    """The orientation in the eXIf chunk; 1, upright, if there is none."""
     blocks = (chunk[8:-4] for kind, chunk in _chunks(data) if kind == b"eXIf")
     return tag.orientation(next(blocks, b""))
 
 
 def read_text(data: bytes) -> tuple[Header, dict[str, str]]:
-    """Header and uncompressed texts (tEXt, iTXt) by keyword, of a PNG whose every chunk is whole.
+    """Read the header and the uncompressed texts (tEXt, iTXt), by keyword, of a PNG without damaged chunks.
 
-    A text that is compressed, absurdly long or no text is left out; of two with one keyword the first counts.
+    A text that is compressed, longer than `MAX_TEXT` or not decodable is left out; of two with the same keyword, the
+    first one counts.
     """
     header, texts = None, dict[str, str]()
     for kind, chunk in _chunks(data):
@@ -111,15 +112,13 @@ def read_text(data: bytes) -> tuple[Header, dict[str, str]]:
 
 
 def encode(image: NDArray[Any], texts: Mapping[str, str] | None = None) -> bytes:
-    """A PNG of a uint8 or uint16 image, (h, w) or (h, w, 3), with texts by keyword."""
+    """Encode a uint8 or uint16 image, (h, w) or (h, w, 3), with texts by keyword."""
     array = np.asarray(image)
     if array.dtype not in (np.uint8, np.uint16) or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,)):
-        raise InputError(
-            f"an image to be written must be uint8 or uint16, (height, width) or (height, width, 3), "
-            f"not {array.dtype} {array.shape}."
-        )
+        problem = f"{array.dtype} values of the shape {array.shape} cannot be written as a PNG"
+        raise InputError("image", problem, "give uint8 or uint16, (height, width) or (height, width, 3)")
     if array.size == 0:
-        raise InputError("an image to be written has no pixels.")
+        raise InputError("image", "has no pixels", "give at least one")
     height, width = array.shape[:2]
     depth = 8 * array.itemsize
     rows = np.ascontiguousarray(array.astype(array.dtype.newbyteorder(">"))).view(np.uint8).reshape(height, -1)
@@ -134,7 +133,7 @@ def encode(image: NDArray[Any], texts: Mapping[str, str] | None = None) -> bytes
 
 
 def _read_chunks(data: bytes) -> tuple[Header, bytes, bytes]:
-    """Header, palette chunk and pixel chunks of a PNG whose every chunk is whole."""
+    """Read the header, the palette chunk and the pixel chunks of a PNG without damaged chunks."""
     header, palette, pixels = None, b"", []
     for kind, chunk in _chunks(data):
         if header is None:
@@ -148,34 +147,34 @@ def _read_chunks(data: bytes) -> tuple[Header, bytes, bytes]:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and bytes of every chunk up to and with IEND, each with a checksum that is right."""
+    """Yield the kind and the bytes of every chunk up to and including IEND; refuse one whose checksum is wrong."""
     position = len(SIGNATURE)
     kind = b""
     while kind != b"IEND":
         if position + 12 > len(data):
-            raise InputError("is truncated")
+            raise InputError("", "is truncated")
         length, kind = struct.unpack_from(">I4s", data, position)
         end = position + 12 + length
         if end > len(data):
-            raise InputError("is truncated")
+            raise InputError("", "is truncated")
         (checksum,) = struct.unpack_from(">I", data, end - 4)
         if zlib.crc32(data[position + 4 : end - 4]) != checksum:
-            raise InputError("is corrupt (a checksum is wrong)")
+            raise InputError("", "is corrupt (a checksum is wrong)")
         yield kind, data[position:end]
         position = end
 
 
 def _header(kind: bytes, content: bytes) -> Header:
     if kind != b"IHDR" or len(content) != 13:
-        raise InputError("is corrupt (it has no header)")
+        raise InputError("", "is corrupt (it has no header)")
     width, height, depth, colour = struct.unpack_from(">IIBB", content)
     if colour not in CHANNELS or depth not in (1, 2, 4, 8, 16) or width == 0 or height == 0:
-        raise InputError("is corrupt (its header makes no sense)")
+        raise InputError("", "is corrupt (its header makes no sense)")
     return Header(width, height, depth, colour, content[10:])
 
 
 def _unpack(data: bytes, rawmode: str | None) -> NDArray[Any]:
-    """Pillow's pixels; `rawmode` overrules how it takes the bytes apart."""
+    """Decode the pixels by Pillow; `rawmode` overrides how it splits the bytes."""
     from PIL import PngImagePlugin
 
     image: Any = PngImagePlugin.PngImageFile(io.BytesIO(data))
@@ -194,16 +193,17 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def _text_chunk(keyword: str, text: str) -> bytes:
-    """tEXt, which every reader knows, where the text is ASCII; else iTXt, in UTF-8."""
+    """Encode ASCII as tEXt, which every reader knows, and other text as iTXt in UTF-8."""
     if not 0 < len(keyword) < 80 or not (keyword.isascii() and keyword.isprintable()) or "\0" in text:
-        raise InputError(f"the text {keyword!r} cannot be written into a PNG.")
+        problem = f"the text {keyword!r} cannot be written into a PNG"
+        raise InputError("texts", problem, "use a short keyword in ASCII, and no NUL in the text")
     if text.isascii():
         return _chunk(b"tEXt", keyword.encode() + b"\0" + text.encode())
     return _chunk(b"iTXt", keyword.encode() + b"\0\0\0\0\0" + text.encode())
 
 
 def _international(content: bytes) -> str:
-    """Text of an iTXt chunk, after its keyword: flag and method of compression, language, keyword in it, text."""
+    """Decode what follows the keyword in an iTXt chunk: compression flag and method, language, keyword in it, text."""
     if content[:1] != b"\0":
         raise ValueError("compressed")
     _, _, text = content[2:].split(b"\0", 2)

@@ -1,7 +1,6 @@
-"""TIFF: integers and floats, grey and colour, plain or by deflate, PackBits or LZW; the first page only.
+"""TIFF: the first page, in integers or floats, grey or colour, uncompressed or by deflate, PackBits or LZW.
 
-tifffile does the work.  LZW, which many programs write by default, it leaves to a package that is not
-required here, so it is decoded below.
+tifffile does the work, but needs another package for LZW, which many programs write by default; so LZW is decoded here.
 """
 
 from __future__ import annotations
@@ -13,25 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import claims_too_much
 from gradcon.errors import InputError
-from gradcon.io.claims import claims_too_much
 
-MAX_GROWTH = 2048  # no supported compression packs tighter
-COMPRESSIONS = (1, 5, 8, 32773, 32946)  # none, LZW, deflate, PackBits, deflate by its old number
+MAX_GROWTH = 2048  # no supported compression shrinks data by more than this factor
+COMPRESSIONS = (1, 5, 8, 32773, 32946)  # none, LZW, deflate, PackBits, deflate under its old number
 LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Pixels of the first page in their own type, (h, w) or (h, w, 3); alpha dropped, a palette resolved.
+    """Decode the first page in its own type, (h, w) or (h, w, 3); drop alpha, resolve a palette.
 
-    Raises InputError with the reason alone ("is truncated"): the caller knows the file's name.
+    An InputError has only a `problem`, such as "is truncated": the caller knows the file.
     """
     import tifffile
 
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its complaints become our one sentence
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its warnings become our one sentence
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         page: Any = file.pages[0]
-        _refuse_what_lies(page, len(data), max_pixels)
+        _refuse_false_claims(page, len(data), max_pixels)
         pixels = _lzw_page(page, data) if page.compression == LZW else page.asarray(maxworkers=1)
         colours, axes = page.colormap if page.photometric == 3 else None, page.axes
         inverted = page.photometric == MINISWHITE
@@ -48,32 +47,34 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     return np.ascontiguousarray(pixels)
 
 
-def _refuse_what_lies(page: Any, size: int, max_pixels: int) -> None:
-    """Check all that the page claims against the file's size, before anything of that size is allocated."""
+def _refuse_false_claims(page: Any, size: int, max_pixels: int) -> None:
+    """Check what the page claims against the size of the file, before that much memory is allocated."""
     if page.compression not in COMPRESSIONS:
         how = getattr(page.compression, "name", page.compression)
-        raise InputError(f"is compressed by {how}, which is not read in a TIFF (use none, deflate, LZW or PackBits)")
+        problem = f"is a TIFF compressed by {how}, which is not supported"
+        raise InputError("", problem, "compress it by deflate, LZW or PackBits, or not at all")
     if page.axes not in ("YX", "YXS", "SYX") or page.dtype is None:
-        raise InputError(f"holds no picture of rows and columns (its axes are {page.axes!r})")
+        raise InputError("", f"holds no picture of rows and columns (its axes are {page.axes!r})")
     if page.imagelength * page.imagewidth * page.samplesperpixel <= 0:
-        raise InputError("is corrupt (it has no pixels)")
+        raise InputError("", "is corrupt (it has no pixels)")
     if page.imagelength * page.imagewidth > max_pixels or page.samplesperpixel > 16:
-        raise InputError(f"says it is {page.imagewidth} x {page.imagelength} pixels, more than can be meant")
+        claimed = f"{page.imagewidth} x {page.imagelength} pixels of {page.samplesperpixel} channels"
+        raise InputError("", f"claims {claimed}, but at most {max_pixels:,} pixels of 16 channels are allowed")
     if page.photometric not in (0, 1, 2, 3):
-        raise InputError(f"stores its colours as {page.photometric!r}, not as grey or RGB")
+        raise InputError("", f"stores its colours as {page.photometric!r}, not as grey or RGB")
     counts, offsets = page.databytecounts, page.dataoffsets
     if len(counts) != len(offsets) or len(counts) == 0 or min(counts) <= 0:
-        raise InputError("is truncated or corrupt (a part of the picture is missing)")
+        raise InputError("", "is truncated or corrupt (a part of the picture is missing)")
     if any(offset < 8 or offset + count > size for offset, count in zip(offsets, counts, strict=True)):
-        raise InputError("is truncated")
+        raise InputError("", "is truncated")
     size = page.imagelength * page.imagewidth * page.samplesperpixel * page.bitspersample // 8
     if size > sum(counts) if page.compression == 1 else claims_too_much(size, sum(counts), MAX_GROWTH):
-        raise InputError("holds too little data for its size, so it is truncated or corrupt")
+        raise InputError("", "holds too little data for its size, so it is truncated or corrupt")
 
 
 def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:
     if page.is_tiled or page.axes == "SYX" or page.predictor not in (1, HORIZONTAL) or page.bitspersample % 8:
-        raise InputError("is compressed by LZW in a way that is not read (use no compression)")
+        raise InputError("", "is compressed by LZW in a way that is not supported", "save it without compression")
     dtype = page.dtype.newbyteorder(page.parent.byteorder)
     row = page.imagewidth * page.samplesperpixel * dtype.itemsize
     strips, left = [], page.imagelength
@@ -83,7 +84,7 @@ def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:
         left -= rows
     flat = b"".join(strips)
     if len(flat) != page.imagelength * row:
-        raise InputError("is truncated or corrupt (its LZW data end early)")
+        raise InputError("", "is truncated or corrupt (its LZW data end early)")
     pixels = np.frombuffer(flat, dtype).reshape(page.imagelength, page.imagewidth, page.samplesperpixel)
     pixels = pixels.astype(page.dtype.newbyteorder("="))
     if page.predictor == HORIZONTAL:
@@ -92,7 +93,7 @@ def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:
 
 
 def _lzw(data: bytes, size: int) -> bytes:
-    """Decode one strip: codes of 9 to 12 bits, high bit first; 256 starts the table anew, 257 ends."""
+    """Decode one strip of codes with 9 to 12 bits, high bit first; 256 resets the table and 257 ends the strip."""
     start = [bytes([k]) for k in range(256)] + [b"", b""]
     table, width, previous = list(start), 9, b""
     out, length, buffer, bits = [], 0, 0, 0
@@ -112,7 +113,7 @@ def _lzw(data: bytes, size: int) -> bytes:
         elif code == len(table) and previous:
             word = previous + previous[:1]
         else:
-            raise InputError("is corrupt (its LZW data make no sense)")
+            raise InputError("", "is corrupt (its LZW data make no sense)")
         if previous:
             table.append(previous + word[:1])
         out.append(word)
