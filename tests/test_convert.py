@@ -193,7 +193,7 @@ def test_mistakes_are_one_sentence(result: Path, tmp_path: Path, capsys: Capture
     for source, target, quantity, says in (
         (result, "map.jpg", None, "use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
         (result, "map", None, "its suffix '' names no format"),
-        (result, "map.tif", "colour", "is not one of disparity, uncertainty, depth"),
+        (result, "map.tif", "colour", "use one of disparity, uncertainty, depth"),
         (tmp_path / "nothing.pfm", "map.tif", None, "there is no such file"),
         (tmp_path / "nothing", "map.tif", None, "there is no such file"),
         (tmp_path / "empty", "map.tif", None, "holds no result.json"),

@@ -20,7 +20,7 @@ from gradcon.result import Result, Solve
 from gradcon.result.folder import save_result
 
 pytestmark = pytest.mark.filterwarnings("error")
-FILES = ["uncertainty.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"]
+FILES = ["disparity.pfm", "disparity.png", "result.json", "uncertainty.pfm", "views.jpg"]
 
 
 def result(shape=(20, 30), name="a scene"):
@@ -54,6 +54,7 @@ def test_save(tmp_path):
         raise AssertionError(constant)
 
     story = json.loads((folder / "result.json").read_text("utf-8"), parse_constant=refuse)
+    assert story["format"] == "gradcon-result-2"
     assert story["seconds"] == {"total": None}
     assert story["metrics"] == {"rmse": None}
     assert story["history"][0]["scales"] == [2, 1, 0]
@@ -68,7 +69,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcon.pictures.maps.disparity_picture", stop)
+    monkeypatch.setattr("gradcon.result.folder.disparity_picture", stop)
     with pytest.raises(KeyboardInterrupt):
         save_result(result(), tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -97,7 +98,7 @@ def test_json_is_strict_and_plain():
 def test_versions_and_light_imports():
     assert {"gradcon", "python", "numpy", "scipy", "numba"} == set(versions())
     code = (
-        "import sys, gradcon, gradcon.io, gradcon.io.results; gradcon.io.results.versions();"
+        "import sys, gradcon, gradcon.io, gradcon.identity; gradcon.identity.versions();"
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'PIL', 'tifffile') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -161,7 +161,7 @@ def test_depth_png_of_a_result_is_a_map(tmp_path: Path) -> None:
     map_ = read_map(tmp_path / "depth.png")
     assert same(map_, Map(np.array([[1000, np.nan, 65535]], np.float32), "depth", "mm", steps=Steps(1.0, 0.0)))
     for bad in (0.4, 65535.5, np.inf):
-        with pytest.raises(InputError, match=r"^1 values of a map, such as \S+, do not fit"):
+        with pytest.raises(InputError, match=r"^values: 1 of them, such as \S+, do not fit"):
             encode_png_map(np.array([[bad, 2]]), 1.0, 0.0, {})
 
 

@@ -109,7 +109,7 @@ PATCHED[3, 4], PATCHED[5, 6] = np.nan, np.inf
         (spoil_map(VALUES[:, :500]), "disp_maps/boxes.pfm: is 500 x 512 pixels"),
         (spoil_map(PATCHED), "disp_maps/boxes.pfm: holds 2 values that are NaN or infinite"),
         (spoil("disp_maps/boxes.pfm", b"Pf\n512 512\n-2.0\n" + VALUES.tobytes()), "a scale of 1 or -1"),
-        (spoil("disp_maps/boxes.pfm", b"Pf 512 512 -1.0\n" + VALUES.tobytes()), "a line each"),
+        (spoil("disp_maps/boxes.pfm", b"Pf 512 512 -1.0\n" + VALUES.tobytes()), "each on a line of its own"),
         (spoil("disp_maps/boxes.pfm", b"Pf\n512 512\n-1.0\n" + VALUES.tobytes()[:-4]), "is truncated"),
         (spoil("disp_maps/boxes.pfm", b""), "is empty"),
         (spoil("disp_maps/Boxes.pfm", b"x"), "disp_maps/Boxes.pfm: does not belong"),
@@ -145,16 +145,16 @@ def test_what_others_write_is_accepted(whole: Path) -> None:
 @pytest.mark.parametrize(
     ("scene", "values", "more", "says"),
     [
-        ("kitchen", VALUES, {}, "is of 'kitchen', which is none of the benchmark's scenes"),
+        ("kitchen", VALUES, {}, "shows 'kitchen', which is not a scene of the benchmark"),
         ("boxes", VALUES, {"disparity__unit": "mm"}, "its disparity is in 'mm'"),
         ("boxes", VALUES, {"disparity__sign": "positive is farther"}, "'positive is farther'"),
         ("boxes", VALUES, {"disparity__reference": "input_Cam000.png"}, "asks for the centre view"),
         ("boxes", PATCHED, {}, "holds 2 values that are NaN or infinite"),
         ("boxes", VALUES[:9, :9], {"source__width": 9, "source__height": 9}, "is 9 x 9 pixels"),
-        ("boxes", VALUES, {"seconds__total": None}, "says no seconds"),
-        ("boxes", VALUES, {"seconds__total": 0}, "says no seconds"),
+        ("boxes", VALUES, {"seconds__total": None}, "does not say how many seconds"),
+        ("boxes", VALUES, {"seconds__total": 0}, "does not say how many seconds"),
         ("boxes", VALUES, {"parameters__alpha": 0.3}, "was estimated with alpha 0.3, but"),
-        ("dots", VALUES, {}, "is of the scene dots, as"),
+        ("dots", VALUES, {}, "shows the scene dots, as"),
     ],
 )
 def test_a_result_that_cannot_be_handed_in(
@@ -170,9 +170,9 @@ def test_a_result_that_cannot_be_handed_in(
 
 
 def test_folders_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="does not exist"):
         validate(tmp_path / "none")
-    with pytest.raises(InputError, match="is not a folder of results"):
+    with pytest.raises(InputError, match="is not a folder"):
         submission.write(tmp_path / "out", [tmp_path / "none"])
     (tmp_path / "disp_maps").write_text("x")
     assert "disp_maps: is not a folder" in validate(tmp_path).wrong[0]
@@ -193,7 +193,7 @@ def test_a_time_that_is_mostly_compilation_is_refused(tmp_path: Path) -> None:
         summary["history"] = [{"seconds": seconds} for seconds in (first, 0.1, 0.2)]
         (folder / "result.json").write_text(json.dumps(summary))
         if refused:
-            with pytest.raises(InputError, match="boxes: its first solve took 58 s, which is the compilation"):
+            with pytest.raises(InputError, match="boxes: its first solve took 58 s, because the first run"):
                 submission.write(tmp_path / "out", [folder])
         else:
             assert submission.write(tmp_path / "out", [folder]) == ["boxes"]

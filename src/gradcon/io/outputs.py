@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-1"
+SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
+OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
 VIDEO_LIST = "video.json"  # in a folder that holds one folder of results per frame
 UNCERTAINTY_PICTURE = "uncertainty.png"  # written by `gradcon evaluate --uncertainty`
 RESULT_FILES = (  # everything that a result may write into its folder
@@ -20,6 +21,8 @@ RESULT_FILES = (  # everything that a result may write into its folder
     "weights.npz",
     UNCERTAINTY_PICTURE,
     SUMMARY,
+    "confidence.pfm",  # the uncertainty's names in version 0.1
+    "confidence.png",
 )
 
 CONTACT_SHEET = "-views.png"  # the ending of the contact sheets that `gradcon info` writes

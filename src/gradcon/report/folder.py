@@ -76,7 +76,7 @@ def read_folder(folder: Path) -> ResultPage:
     source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
     disparity = _map(folder, "disparity", source)
     notes: list[str] = []
-    there = maps.entry(summary, "uncertainty") and (folder / maps.FILES["uncertainty"]).exists()
+    there = maps.entry(summary, "uncertainty") and maps.map_file(folder, "uncertainty").exists()
     uncertainty = _part(notes, lambda: _map(folder, "uncertainty", source)) if there else None
     calibration = _calibration(fields)
     cloud = calibration or _made_up(disparity)
@@ -132,7 +132,7 @@ def _part(notes: list[str], read: Callable[[], Part | None]) -> Part | None:
 
 
 def _map(folder: Path, quantity: str, source: Fields) -> Map:
-    path = folder / maps.FILES[quantity]
+    path = maps.map_file(folder, quantity)
     values = read_pfm(path)
     if values.shape != (source.count("height"), source.count("width")):
         size = f"{values.shape[1]} x {values.shape[0]}"

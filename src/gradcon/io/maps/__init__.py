@@ -1,6 +1,7 @@
-"""Maps in files, one file a format: what `gradcon convert` reads and writes.
+"""Maps in files, which `gradcon convert` reads and writes; each format has its own module.
 
-A map's name decides its format.  What a format cannot hold is refused, not dropped: `losses` says what it would be.
+The suffix of a file decides its format.  A map that a format cannot hold completely is refused, and `losses` says what
+would be lost.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from pathlib import Path
 from gradcon.errors import InputError
 from gradcon.files import file_size, write_file
 from gradcon.io.maps import exr_map, folder, npz_map, pfm_map, png_map, tiff_map
-from gradcon.io.maps.map import QUANTITIES, Map, Steps
+from gradcon.io.maps.map import QUANTITIES, Map, Steps, current_name
 
 __all__ = ["FORMATS", "QUANTITIES", "Map", "MapFormat", "Steps", "losses", "read_map", "read_maps", "write_map"]
 
 
 @dataclass(frozen=True)
 class MapFormat:
-    """A format of map files: how they are read and encoded, and what a map loses in one.
+    """A format of map files: how to read and encode them, and what a map loses in them.
 
-    `encode` is given maps without those that the format has no place for; one of a single map is given one.
+    `encode` gets only the maps that one file can hold, which is a single one unless the format holds `several`.
     """
 
     name: str
@@ -29,7 +30,7 @@ class MapFormat:
     read: Callable[[Path], list[Map]]
     encode: Callable[[Sequence[Map]], bytes]
     losses: Callable[[Map], list[str]] = lambda _: []
-    several: bool = False  # maps in one file
+    several: bool = False  # whether one file can hold several maps
 
 
 def _single(
@@ -52,59 +53,61 @@ FORMATS = (
 
 
 def format_of(path: Path) -> MapFormat:
-    """The format of a file by its suffix."""
+    """The format of a file, by its suffix."""
     for known in FORMATS:
         if path.suffix.lower() in known.suffixes:
             return known
     every = ", ".join(suffix for known in FORMATS for suffix in known.suffixes)
-    raise InputError(f"{path}: its suffix {path.suffix!r} names no format of maps; use one of {every}.")
+    raise InputError(path, f"its suffix {path.suffix!r} names no format of maps", f"use one of {every}")
 
 
 def read_maps(path: str | Path) -> list[Map]:
-    """All maps of a file, or of a folder that `gradcon estimate` wrote; the disparity first."""
+    """Read all maps of a file, or of a folder that `gradcon estimate` wrote; the disparity comes first."""
     path = Path(path)
     if path.is_dir():
         return folder.read_all(path)
-    file_size(path)  # before its suffix, which a missing folder has not
+    file_size(path)  # check that it exists before its suffix, as a missing folder has none
     return format_of(path).read(path)
 
 
 def read_map(path: str | Path, quantity: str | None = None) -> Map:
-    """Read one map, with what its values mean.
+    """Read one map and what its values mean.
 
     Parameters
     ----------
     path : str or Path
         A .pfm, .tif, .tiff, .png, .npz or .exr file, or a folder that `gradcon estimate` wrote.
     quantity : {"disparity", "uncertainty", "depth"}, optional
-        Which map, where there are several.
+        Which map to read if there are several.
 
     Raises
     ------
     InputError
-        There is no such map, or the file is damaged or does not say what its values mean.
+        There is no such map, or the file is damaged, or it does not say what its values mean.
     """
     return choose(read_maps(path), path, quantity)[0]
 
 
 def choose(maps: list[Map], path: str | Path, quantity: str | None, *, several: bool = False) -> list[Map]:
-    """Those of `quantity`, where one is given; without one, the only map, or all where `several` may be."""
+    """The maps of a quantity; if none is given, the only map, or all of them if `several` are allowed."""
     names = ", ".join(map_.name for map_ in maps)
     if quantity is None:
         if len(maps) > 1 and not several:
-            raise InputError(f"{path}: holds several maps ({names}); say which of them is meant by its quantity.")
+            raise InputError(path, f"holds several maps ({names})", "choose one by its quantity")
         return maps
+    quantity = current_name(quantity)
     if quantity not in QUANTITIES:
-        raise InputError(f"quantity: {quantity!r} is not one of {', '.join(QUANTITIES)}.")
+        raise InputError("quantity", f"{quantity!r} is not known", f"use one of {', '.join(QUANTITIES)}")
     chosen = [map_ for map_ in maps if map_.quantity == quantity]
     if not chosen:
         unsure = " of unknown quantity" if maps[0].quantity is None else ""
-        raise InputError(f"{path}: holds no {quantity}, only {names}{unsure}; leave the quantity out or name another.")
+        problem = f"holds no {quantity}, only {names}{unsure}"
+        raise InputError(path, problem, "leave the quantity out, or choose another")
     return chosen
 
 
 def losses(path: str | Path, maps: Sequence[Map]) -> list[str]:
-    """What writing maps to a file of this name would lose, as ends of a sentence about the file; often nothing."""
+    """List what would be lost by writing maps to this file, each as a predicate: "cannot carry unit"."""
     target = format_of(Path(path))
     if target.several or len(maps) == 1:
         return [loss for map_ in maps for loss in target.losses(map_)]
@@ -113,29 +116,29 @@ def losses(path: str | Path, maps: Sequence[Map]) -> list[str]:
 
 
 def write_map(path: str | Path, maps: Map | Sequence[Map], *, lossy: bool = False) -> list[str]:
-    """Write a map, atomically, in the format of the file's suffix.
+    """Write a map atomically, in the format that the file's suffix names.
 
     Parameters
     ----------
     path : str or Path
-        Replaced where it exists.
+        A file that exists is replaced.
     maps : Map, or a sequence of them
-        Several can be held by .npz alone; elsewhere the first is written.
+        Only an .npz can hold several; in other formats the first one is written.
     lossy : bool
-        Write even if the file cannot hold all that the map is.
+        Write even if the format cannot hold everything.
 
     Returns
     -------
     list of str
-        What was lost: nothing unless `lossy`.
+        What was lost, which is nothing unless `lossy`.
     """
     path = Path(path)
     given = [maps] if isinstance(maps, Map) else list(maps)
     if not given:
-        raise InputError(f"{path}: there is no map to write into it.")
+        raise InputError("maps", f"there is no map to write into {path}", "give at least one")
     lost = losses(path, given)
     if lost and not lossy:
-        raise InputError(f"{path}: {'; '.join(lost)}; choose another format, or force it if that may be lost.")
+        raise InputError(path, "; ".join(lost), "choose another format, or pass lossy=True to lose that")
     target = format_of(path)
     write_file(path, target.encode(given if target.several else given[:1]))
     return lost

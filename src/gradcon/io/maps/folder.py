@@ -1,4 +1,7 @@
-"""The maps of a folder of results, described by its result.json."""
+"""The maps in a folder of results, described by its result.json.
+
+Version 0.1 called the uncertainty "confidence"; its folders are read as if they had the present names.
+"""
 
 from __future__ import annotations
 
@@ -9,67 +12,86 @@ from typing import Any
 from gradcon.errors import InputError
 from gradcon.files import read_text
 from gradcon.io import pfm
-from gradcon.io.maps.map import QUANTITIES, Map
-from gradcon.io.outputs import RESULT_FORMAT, SUMMARY, VIDEO_LIST
+from gradcon.io.maps.map import OLD_NAMES, QUANTITIES, Map, current_name
+from gradcon.io.outputs import OLD_RESULT_FORMATS, RESULT_FORMAT, SUMMARY, VIDEO_LIST
 
 FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
 MAX_RESULT_BYTES = 2**26
+_ESTIMATE_AGAIN = "estimate the scene again"
+_GIVE_RESULT = "give a folder that `gradcon estimate` wrote"
+
+
+def map_file(folder: Path, quantity: str) -> Path:
+    """The file of a map in a folder of results, under its present name or the one that version 0.1 gave it."""
+    path = folder / FILES[quantity]
+    old = (folder / f"{name}.pfm" for name, current in OLD_NAMES.items() if current == quantity)
+    return next((candidate for candidate in (path, *old) if candidate.exists()), path)
+
+
+def is_map_file(path: Path) -> bool:
+    """Tell whether a PFM is one of the maps in a folder of results."""
+    names = {*FILES.values(), *(f"{name}.pfm" for name in OLD_NAMES)}
+    return path.name in names and (path.parent / SUMMARY).is_file()
 
 
 def read_all(folder: Path) -> list[Map]:
-    """Every map there is, the disparity first."""
+    """Read all maps, the disparity first."""
     summary = read_summary(folder)
-    there = [name for quantity, name in FILES.items() if entry(summary, quantity) and (folder / name).exists()]
-    if not there:
-        raise InputError(f"{folder}: holds no {FILES['disparity']}; give a folder that `gradcon estimate` wrote.")
-    return [_described(folder / name, summary) for name in there]
+    files = [map_file(folder, quantity) for quantity in QUANTITIES if entry(summary, quantity)]
+    found = [path for path in files if path.exists()]
+    if not found:
+        raise InputError(folder, f"holds no {FILES['disparity']}", _GIVE_RESULT)
+    return [_described(path, summary) for path in found]
 
 
-def read(folder: Path, name: str) -> Map:
-    """The map in the file `name` of a folder of results."""
-    return _described(folder / name, read_summary(folder))
+def read(path: Path) -> Map:
+    """Read one map of a folder of results."""
+    return _described(path, read_summary(path.parent))
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """What result.json holds."""
+    """Read result.json; quantities have their present names, whichever version wrote it."""
     path = folder / SUMMARY
     if folder.is_file():
-        raise InputError(f"{folder}: is a file; give the folder that `gradcon estimate` wrote.")
+        raise InputError(folder, "is a file", _GIVE_RESULT)
     if (folder / VIDEO_LIST).is_file():
-        raise InputError(f"{folder}: holds the results of a video; give the folder of one of its frames.")
+        raise InputError(folder, "holds the results of a video", "give the folder of one of its frames")
     if folder.is_dir() and not path.exists():
-        raise InputError(f"{folder}: holds no {SUMMARY}; give a folder that `gradcon estimate` wrote.")
+        raise InputError(folder, f"holds no {SUMMARY}", _GIVE_RESULT)
     text = read_text(path, MAX_RESULT_BYTES)
     try:
         summary = json.loads(text)
-    except (RecursionError, ValueError):  # such as a number of more digits than Python reads
-        raise InputError(f"{path}: is not valid JSON; estimate the scene again.") from None
+    except (RecursionError, ValueError):  # for example a number of more digits than Python reads
+        raise InputError(path, "is not valid JSON", _ESTIMATE_AGAIN) from None
+    known = (*OLD_RESULT_FORMATS, RESULT_FORMAT)
     version = summary.get("format") if isinstance(summary, dict) else None
-    if isinstance(version, str) and version.startswith(RESULT_FORMAT.rstrip("0123456789")) and version != RESULT_FORMAT:
-        raise InputError(f"{path}: is of another version ({version[:40]!r}); estimate the scene again.")
-    if not isinstance(summary, dict) or version != RESULT_FORMAT:
-        raise InputError(f"{path}: is not a result of gradcon ({RESULT_FORMAT}); estimate the scene again.")
+    if not isinstance(summary, dict) or version not in known:
+        problem = f"has the format {version!r:.60}, not {' or '.join(known)}"
+        raise InputError(path, problem, _ESTIMATE_AGAIN)
+    for old, current in OLD_NAMES.items():
+        if old in summary:
+            summary.setdefault(current, summary.pop(old))
     return summary
 
 
 def entry(summary: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object of the summary; empty where there is none."""
+    """An object of the summary, which is empty if it is missing."""
     found = summary.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def _described(path: Path, summary: dict[str, Any]) -> Map:
-    quantity = path.stem
+    quantity = current_name(path.stem)
     values = pfm.read_pfm(path)
     about, source = entry(summary, quantity), entry(summary, "source")
     if not about:
-        raise InputError(f"{path}: {SUMMARY} beside it knows of no {quantity}, so it is another run's; remove it.")
+        problem = f"the {SUMMARY} beside it does not mention any {quantity}, so it belongs to another run"
+        raise InputError(path, problem, "remove it")
     stated = source.get("width"), source.get("height")
     if stated != (values.shape[1], values.shape[0]):
-        raise InputError(
-            f"{path}: is {values.shape[1]} x {values.shape[0]} pixels, but {SUMMARY} beside it says "
-            f"{stated[0]} x {stated[1]}; they belong to different results."
-        )
+        size = f"{values.shape[1]} x {values.shape[0]} pixels"
+        problem = f"is {size}, but {SUMMARY} beside it says {stated[0]} x {stated[1]}, so they are from different runs"
+        raise InputError(path, problem, _ESTIMATE_AGAIN)
     texts = {
         "unit": about.get("unit") or None,
         "sign": about.get("sign"),
@@ -78,5 +100,6 @@ def _described(path: Path, summary: dict[str, Any]) -> Map:
     }
     try:
         return Map(values, quantity, **texts)
-    except InputError as reason:
-        raise InputError(f"{path.parent / SUMMARY}: {str(reason).rstrip('.')}; estimate the scene again.") from None
+    except InputError as error:
+        where = f"{path.parent / SUMMARY}, {error.where}"
+        raise InputError(where, error.problem, _ESTIMATE_AGAIN) from None

@@ -1,4 +1,4 @@
-"""A map and what its values mean; every format writes the same description of it, and reads it back."""
+"""A map and what its values mean.  Every format writes the same description of a map and reads it back."""
 
 from __future__ import annotations
 
@@ -16,44 +16,52 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.io.fields import finite_number
 
-MAP_FORMAT = "gradcon-map-1"  # in every description that is JSON
+MAP_FORMAT = "gradcon-map-1"  # stated in every description that is JSON
 QUANTITIES = ("disparity", "uncertainty", "depth")
+OLD_NAMES = {"confidence": "uncertainty"}  # quantities that version 0.1 wrote under another name
 DESCRIPTION = ("quantity", "unit", "sign", "reference", "scene")  # the texts of a Map
 STEPS = ("scale", "offset")
 MAX_PIXELS = 2**28
+WRITE_AGAIN = "write the map again"
+
+
+def current_name(quantity: str) -> str:
+    """The present name of a quantity, which version 0.1 may have written under another one."""
+    return OLD_NAMES.get(quantity, quantity)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Values that were 16-bit greys once: offset + scale * grey, so that a PNG can hold them again as they are."""
+    """How values were made from 16-bit greys, offset + scale * grey, so that a PNG can hold the same greys again."""
 
     scale: float
     offset: float
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0 and math.isfinite(self.offset)):
-            raise InputError(f"a map cannot have steps of {self.scale} from {self.offset} on.")
+            problem = f"cannot have the scale {self.scale} and the offset {self.offset}"
+            raise InputError("steps", problem, "give a positive scale and a finite offset")
 
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A map of one view, and what its values mean; None where that is not known.
+    """A map of one view, and what its values mean; None stands for what is not known.
 
     Attributes
     ----------
     values : (height, width) float32
-        In `unit`; NaN is unknown.
+        In `unit`; NaN marks unknown values.
     quantity : {"disparity", "uncertainty", "depth"} or None
     unit : str or None
-        Such as "pixels per unit baseline" or "mm".
+        For example "pixels per unit baseline" or "mm".
     sign : str or None
-        Of a disparity: "positive is nearer".
+        For a disparity, "positive is nearer".
     reference : str or None
-        Name of the view that the map belongs to.
+        Name of the view to which the map belongs.
     scene : str or None
-        Its name.
+        Name of the scene.
     steps : Steps or None
-        Where the values come from a 16-bit PNG: its scale and offset, in `unit`.
+        Scale and offset, in `unit`, of the 16-bit PNG from which the values come.
     """
 
     values: NDArray[np.float32]
@@ -67,52 +75,55 @@ class Map:
     def __post_init__(self) -> None:
         values = np.asarray(self.values)
         if values.dtype != np.float32 or values.ndim != 2 or values.size == 0:
-            raise InputError(f"a map has (height, width) float32 values, not {values.dtype} {values.shape}.")
+            problem = f"are {values.dtype} of the shape {values.shape}"
+            raise InputError("values", problem, "give float32 values of (height, width)")
         object.__setattr__(self, "values", np.ascontiguousarray(values, dtype=np.float32))
         if self.quantity not in (None, *QUANTITIES):
-            raise InputError(f"a map cannot be of {self.quantity!r}, only of {', '.join(QUANTITIES)}.")
+            raise InputError("quantity", f"cannot be {self.quantity!r}", f"use one of {', '.join(QUANTITIES)}")
         for name, text in self.texts().items():
             if not isinstance(text, str) or "\0" in text or not _is_unicode(text):
-                raise InputError(f"the {name} of a map is to be text, not {text!r}.")
+                raise InputError(name, f"must be text, not {text!r:.60}", "describe the map again")
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence, or in a file of several maps."""
+        """The map's name in a sentence, or in a file of several maps."""
         return self.quantity or "map"
 
     def texts(self) -> dict[str, str]:
-        """The description, as far as it is known."""
+        """The known parts of the description."""
         return {name: getattr(self, name) for name in DESCRIPTION if getattr(self, name) is not None}
 
     def description(self) -> str:
-        """All but the values, as JSON in ASCII."""
+        """Everything except the values, as JSON in ASCII."""
         steps = {} if self.steps is None else {"scale": self.steps.scale, "offset": self.steps.offset}
         return json.dumps({"format": MAP_FORMAT, **self.texts(), **steps})
 
     def known(self) -> list[str]:
-        """Names of what is known besides the values, for sentences."""
+        """The names of everything that is known besides the values, for messages."""
         return [*self.texts(), *(["scale and offset of a PNG"] if self.steps else [])]
 
 
 def described(values: NDArray[np.float32], fields: Mapping[str, Any]) -> Map:
-    """The map of values and fields that a file holds; raises InputError with the reason alone."""
+    """Build the map of the values and fields that a file holds; an InputError names the field, but not the file."""
     texts = {name: fields[name] for name in DESCRIPTION if fields.get(name) is not None}
+    if isinstance(quantity := texts.get("quantity"), str):
+        texts["quantity"] = current_name(quantity)
     return Map(values, **texts, steps=steps_of(fields))
 
 
 def steps_of(fields: Mapping[str, Any]) -> Steps | None:
-    """Scale and offset among a description's fields; both or none."""
+    """Scale and offset among a description's fields, which must have both or neither."""
     given = [fields.get(name) for name in STEPS]
     if given == [None, None]:
         return None
     scale, offset = (finite_number(value) for value in given)
     if scale is None or offset is None or scale <= 0:
-        raise InputError(f"its scale and offset make no sense ({given[0]!r}, {given[1]!r})")
+        raise InputError("", f"its scale and offset make no sense ({given[0]!r:.60}, {given[1]!r:.60})")
     return Steps(scale, offset)
 
 
 def parse_description(text: str) -> dict[str, Any]:
-    """The fields of a description; none where the text is somebody else's."""
+    """Parse the fields of a description; there are none if another program wrote the text."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
@@ -121,7 +132,7 @@ def parse_description(text: str) -> dict[str, Any]:
 
 
 def plain_number(text: str) -> float | str:
-    """A number that stands as text, or the text itself where it is none, for `described` to refuse."""
+    """Parse a number, or return a text that is not one as it is, for `described` to refuse."""
     try:
         return float(text)
     except ValueError:
@@ -138,14 +149,14 @@ def _is_unicode(text: str) -> bool:
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Whatever a library raises at a damaged map becomes a sentence that names the file; refusals get its name."""
+    """Put the file before every InputError, and turn whatever a library raises over a damaged map into one."""
     try:
         yield
     except MemoryError:
         raise
-    except InputError as reason:
-        raise InputError(f"{path}: {str(reason).rstrip('.')}; write the map again.") from None
+    except InputError as error:
+        where = f"{path}, {error.where}" if error.where else path
+        raise InputError(where, error.problem, error.remedy or WRITE_AGAIN) from None
     except Exception:
-        raise InputError(
-            f"{path}: cannot be read as {kind}: it is truncated or corrupt; write the map again."
-        ) from None
+        problem = f"cannot be read as {kind}, because it is truncated or corrupt"
+        raise InputError(path, problem, WRITE_AGAIN) from None

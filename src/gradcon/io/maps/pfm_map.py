@@ -1,4 +1,4 @@
-"""Maps in PFM: the values alone; in a folder of results, the result.json beside them says what they mean."""
+"""Maps in PFM, which holds only values; in a folder of results, the result.json beside it says what they mean."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gradcon.io.maps.map import Map
 
 
 def read(path: Path) -> Map:
-    """The map in a PFM, described where it is one of a folder of results."""
-    if path.name in folder.FILES.values() and (path.parent / folder.SUMMARY).is_file():
-        return folder.read(path.parent, path.name)
+    """Read a PFM; one in a folder of results comes with its description."""
+    if folder.is_map_file(path):
+        return folder.read(path)
     return Map(pfm.read_pfm(path))
 
 

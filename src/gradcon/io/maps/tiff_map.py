@@ -1,4 +1,4 @@
-"""Maps in TIFF: one page of 32-bit floats, uncompressed, which most programs open; the description is JSON."""
+"""Maps in TIFF: one page of uncompressed 32-bit floats, which most programs open; the description is JSON."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description, r
 
 
 def read(path: Path) -> Map:
-    """The map in a TIFF; one that another program wrote comes without a description."""
+    """Read the map in a TIFF; one that another program wrote has no description."""
     import tifffile
 
     data = read_bytes(path)
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its complaints become our one sentence
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its warnings become our one sentence
     with reading(path, "TIFF"):
         with tifffile.TiffFile(io.BytesIO(data)) as file:
             if len(file.pages) != 1:
-                raise InputError(f"holds {len(file.pages)} pages, not one map")
+                raise InputError("", f"holds {len(file.pages)} pages, not one map")
             text = str(getattr(file.pages[0], "description", ""))
         values = tiff.decode(data, MAX_PIXELS)
         if values.ndim != 2:
-            raise InputError(f"holds {values.shape[2]} channels, not one map")
+            raise InputError("", f"holds {values.shape[2]} channels, not one map")
         if values.dtype != np.float32:
-            raise InputError(f"holds {values.dtype} pixels, not the 32-bit floats of a map")
+            raise InputError("", f"holds {values.dtype} pixels, not the 32-bit floats of a map")
         return described(values, parse_description(text))
 
 
@@ -42,7 +42,7 @@ def encode(map_: Map) -> bytes:
         map_.values,
         photometric="minisblack",
         description=map_.description(),
-        metadata=None,  # else tifffile would write a second description of its own
+        metadata=None,  # otherwise tifffile would add a description of its own
         software="gradcon",
     )
     return buffer.getvalue()
