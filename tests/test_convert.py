@@ -1,4 +1,4 @@
-"""`gradcon convert`: what it writes, what it refuses to lose, and what it says."""
+"""`gradcon convert`: what it writes, what it refuses to lose, and what it prints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A result as `gradcon estimate` leaves it."""
+    """A result as `gradcon estimate` writes it."""
     scene = synth.render("planes", size=(24, 30), views=5)
     result = estimate(scene, Options(solves=1), engine="reference", check_directions=False)
     return result.save(tmp_path_factory.mktemp("results") / "out")
@@ -38,7 +38,7 @@ def convert(*arguments: object) -> int:
 
 
 def refused(capsys: Capture, *arguments: object) -> str:
-    """The one sentence of a conversion that is not done."""
+    """The one sentence that a refused conversion prints."""
     target = Path(str(arguments[1]))
     before = target.read_bytes() if target.is_file() else None
     assert convert(*arguments) == 2
@@ -114,7 +114,7 @@ def test_pfm_and_png_say_what_they_lose(result: Path, tmp_path: Path, capsys: Ca
     assert np.abs(read_map(png).values - values).max() <= 0.51 * step
 
 
-def test_what_a_png_held_goes_round_without_force(result: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_values_from_a_png_are_converted_without_force(result: Path, tmp_path: Path, capsys: Capture) -> None:
     first = tmp_path / "first.png"
     assert convert(result, first, "--quantity", "disparity", "--force") == 0
     previous = first
@@ -139,7 +139,7 @@ def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     assert tifffile.imread(tmp_path / "map.tif").tolist() == [[1, 1], [1, 1]]
 
 
-def test_what_is_read_is_never_written(result: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_the_source_is_never_overwritten(result: Path, tmp_path: Path, capsys: Capture) -> None:
     write_pfm(tmp_path / "map.pfm", np.ones((2, 2)))
     (tmp_path / "link.pfm").symlink_to("map.pfm")
     for source, target in (
@@ -150,7 +150,7 @@ def test_what_is_read_is_never_written(result: Path, tmp_path: Path, capsys: Cap
 
 
 def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, capsys: Capture) -> None:
-    """Not by another of its maps, nor by a map from elsewhere, nor one that it has not yet: result.json tells of it."""
+    """Neither another map of the result nor one from elsewhere may take the name of one of its files."""
     write_pfm(tmp_path / "whole.pfm", np.arange(720.0).reshape(24, 30))
     (result / "depth.pfm").unlink()
     (result / "uncertainty.pfm").rename(tmp_path / "stored.pfm")
@@ -171,8 +171,8 @@ def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, caps
             f"{target}: is the name of a file of the result in that folder, which result.json describes; "
             "give another name.\n"
         )
-    assert convert(tmp_path / "whole.pfm", result / "mine.pfm") == 0  # beside them is well
-    assert convert(tmp_path / "whole.pfm", tmp_path / "depth.pfm") == 0  # and so is such a name elsewhere
+    assert convert(tmp_path / "whole.pfm", result / "mine.pfm") == 0  # beside them is allowed
+    assert convert(tmp_path / "whole.pfm", tmp_path / "depth.pfm") == 0  # and so is the name elsewhere
 
 
 def test_a_missing_library_is_named(

@@ -1,4 +1,4 @@
-"""Arrays whose axes are in another order than expected are refused, and what to do is said and works."""
+"""Arrays with axes in an unexpected order are refused, and the remedies in the message work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def saved(path: Path, array: np.ndarray) -> Path:
 
 
 @pytest.mark.parametrize("shape", [(5, 3, 16, 20), (9, 4, 16, 20), (1, 3, 16, 20)])
-def test_colours_that_stand_first_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_colours_first_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
     path = saved(tmp_path / "lf.npy", some_views(shape))
     with pytest.raises(
         InputError, match=r"colours first; move the colours to the end.*a last axis of length 1"
@@ -33,7 +33,7 @@ def test_colours_that_stand_first_are_refused(tmp_path: Path, shape: tuple[int, 
     assert str(caught.value).startswith(f"{path}: an array of the shape {shape} may be {views} colours first;")
 
 
-def test_both_cures_work(tmp_path: Path) -> None:
+def test_both_remedies_work(tmp_path: Path) -> None:
     first = some_views((5, 3, 16, 20))
     row = open_scene(saved(tmp_path / "row.npy", np.moveaxis(first, 1, -1)))
     assert len(row.targets) == 4

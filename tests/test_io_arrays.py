@@ -1,4 +1,4 @@
-"""Light fields in NumPy files: which axes are views, what is read of them, and what is refused."""
+"""Light fields in NumPy files: which axes count views, which parts are read, and what is refused."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def test_reference_by_its_place(tmp_path: Path, told: str) -> None:
 
 
 @pytest.mark.parametrize("told", ["3,0", "3", "-1,0", "view", "0,0,0", "input_Cam000.png"])
-def test_reference_that_is_not_there(tmp_path: Path, told: str) -> None:
+def test_a_reference_that_does_not_exist(tmp_path: Path, told: str) -> None:
     with pytest.raises(InputError, match=r"choose from view \(0, 0\) to view \(2, 4\)"):
         open_scene(saved(tmp_path / "lf.npy", some_views()), reference=told)
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_npz_tells_truth_reference_calibration_and_name(tmp_path: Path, save: Any) -> None:
+def test_npz_states_truth_reference_calibration_and_name(tmp_path: Path, save: Any) -> None:
     views, truth = some_views(), np.linspace(-1, 1, 96).reshape(8, 12)
     save(tmp_path / "lf.npz", views=views, ground_truth=truth, reference=(0, 4), name="mine", **PARAMETERS)
     scene = open_scene(tmp_path / "lf.npz")
@@ -139,7 +139,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
         (np.zeros((200, 100, 8, 1), np.uint8), "which is more than 16,384 views"),
     ],
 )
-def test_arrays_that_are_no_light_field(tmp_path: Path, array: np.ndarray, says: str) -> None:
+def test_arrays_that_are_not_light_fields(tmp_path: Path, array: np.ndarray, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         open_scene(saved(tmp_path / "lf.npy", array))
     assert str(caught.value).startswith(str(tmp_path / "lf.npy"))
@@ -194,7 +194,7 @@ def test_archives_that_cannot_be_trusted(tmp_path: Path) -> None:
         archive.writestr("views.npy", content.getvalue())
     packed = bytearray(path.read_bytes())
     directory = packed.index(b"PK\x01\x02")
-    packed[directory + 24 : directory + 28] = (2**31).to_bytes(4, "little")  # the size it claims to unpack to
+    packed[directory + 24 : directory + 28] = (2**31).to_bytes(4, "little")  # the size that it claims when unpacked
     path.write_bytes(packed)
     with pytest.raises(InputError, match="more than can be unpacked"):
         open_scene(path)
@@ -219,7 +219,7 @@ def test_damaged_files_are_refused_or_read(
     value_or_refusal(path, open_scene, path)
 
 
-def test_what_is_wrong_with_a_view_or_the_calibration_names_the_file(tmp_path: Path) -> None:
+def test_errors_in_a_view_or_the_calibration_name_the_file(tmp_path: Path) -> None:
     views = some_views().astype(np.float32)
     views[0, 0, 0, 0] = np.nan
     with pytest.raises(InputError, match=r"lf\.npy, view \(0, 0\): 3 pixel values are NaN"):
@@ -230,7 +230,7 @@ def test_what_is_wrong_with_a_view_or_the_calibration_names_the_file(tmp_path: P
 
 
 @pytest.mark.filterwarnings("error")
-def test_values_too_large_for_float32_make_no_noise(tmp_path: Path) -> None:
+def test_values_too_large_for_float32_cause_no_warnings(tmp_path: Path) -> None:
     np.savez(tmp_path / "lf.npz", views=some_views(), ground_truth=np.full((8, 12), 1e300))
     truth = open_scene(tmp_path / "lf.npz").ground_truth
     assert truth is not None
@@ -254,7 +254,7 @@ def test_a_blank_view_that_could_not_be_read_back_is_not_written(tmp_path: Path,
     assert not list(tmp_path.iterdir())
 
 
-def test_an_array_that_is_alone_may_have_any_name(tmp_path: Path) -> None:
+def test_a_single_array_may_have_any_name(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", some_views())
     np.savez(tmp_path / "b.npz", some_views())
     np.savez(tmp_path / "c.npz", lightfield=some_views())

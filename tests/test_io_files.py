@@ -43,12 +43,12 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_folders_that_cannot_be(tmp_path):
+def test_folders_that_cannot_be_created(tmp_path):
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / ("n" * 300), tmp_path / "a\0b"):
         with pytest.raises(InputError, match="cannot create"):
             make_folder(folder)
-    with pytest.raises(InputError):  # a folder stands where the file is to go
+    with pytest.raises(InputError):  # there is a folder in the place of the file
         write_file(tmp_path, b"1")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

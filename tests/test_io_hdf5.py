@@ -1,4 +1,4 @@
-"""HDF5 files of the older HCI set: geometry, truth and calibration by hand, and files that cannot be trusted."""
+"""HDF5 files of the older HCI set: geometry, truth and calibration worked out by hand, and hostile files."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_saved_as_hdf5(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_values_outside_of_the_file_are_refused(tmp_path: Path) -> None:
+def test_values_outside_the_file_are_refused(tmp_path: Path) -> None:
     make(tmp_path / "other.h5")
     some_views().tofile(tmp_path / "raw")
     path = tmp_path / "lf.h5"
@@ -172,7 +172,7 @@ def test_datasets_that_do_not_fit(tmp_path: Path) -> None:
         open_scene(tmp_path / "hollow.h5")
 
 
-def test_a_damaged_view_is_only_a_matter_of_those_who_read_it(tmp_path: Path) -> None:
+def test_a_damaged_view_matters_only_if_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "lf.h5"
     with h5py.File(path, "w") as root:
         data = root.create_dataset("LF", data=some_views(), chunks=(1, 1, 8, 12, 3), compression="gzip")
@@ -224,7 +224,7 @@ def test_truth_that_has_no_depth_is_not_dropped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("with_truth", [True, False])
 @pytest.mark.parametrize("name", ["occlusion", "parallel", "low-texture"])
-def test_the_images_tell_which_way_columns_are_counted(tmp_path: Path, name: str, with_truth: bool) -> None:
+def test_the_images_decide_which_way_columns_are_counted(tmp_path: Path, name: str, with_truth: bool) -> None:
     folder = synth.write(name, tmp_path / "hci", (64, 64), grid=5, views="all")
     expected = open_scene(folder)
     views = np.stack([read_image(path) for path in sorted(folder.glob("*.png"))]).reshape(5, 5, 64, 64, 3)
@@ -241,5 +241,5 @@ def test_the_images_tell_which_way_columns_are_counted(tmp_path: Path, name: str
         assert two_rows.metadata["columns"] == f"counted {columns}, as the images show"
 
 
-def test_images_that_do_not_tell_are_taken_as_the_set_has_them_and_it_is_said(tmp_path: Path) -> None:
+def test_ambiguous_columns_follow_the_set_and_the_metadata_say_so(tmp_path: Path) -> None:
     assert open_scene(make(tmp_path / "a.h5")).metadata["columns"] == COLUMNS[None]

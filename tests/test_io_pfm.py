@@ -1,4 +1,4 @@
-"""PFM: lossless both ways, and nothing but an InputError for anything that is not one."""
+"""PFM: lossless in both directions, and an InputError for anything else."""
 
 from __future__ import annotations
 

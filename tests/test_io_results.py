@@ -1,4 +1,4 @@
-"""What a result leaves on disk."""
+"""The files that a result writes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_output_that_cannot_be(tmp_path):
+def test_an_output_folder_that_cannot_be_created(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="file: cannot create this folder"):
         save_result(result(), tmp_path / "file")

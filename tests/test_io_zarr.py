@@ -1,4 +1,4 @@
-"""Light fields in Zarr stores: what is read of them, how much memory that takes, and what is refused."""
+"""Light fields in Zarr stores: which parts are read, how much memory that takes, and what is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_views_of_both_formats_in_folders_and_archives(tmp_path: Path, zarr_form
         open_scene(path, size_factor=3)
 
 
-def test_group_tells_reference_name_truth_baselines_and_calibration(tmp_path: Path) -> None:
+def test_group_states_reference_name_truth_baselines_and_calibration(tmp_path: Path) -> None:
     views, truth = some_views((4, 8, 12)), np.linspace(-1, 1, 96, dtype=np.float32).reshape(8, 12)
     attributes: dict[str, Any] = {"name": "four", "reference": 2, **PARAMETERS}
     group = zarr.create_group(tmp_path / "lf.zarr", attributes=attributes)
@@ -57,7 +57,7 @@ def test_group_tells_reference_name_truth_baselines_and_calibration(tmp_path: Pa
     np.testing.assert_array_equal(scene.ground_truth, truth)
     assert scene.baselines[scene.target_names.index("view 1")].tolist() == [-1.5, -2]
     assert scene.calibration is not None
-    offset = scene.calibration.offset  # the camera stands half a step to the left and two up of the one at (0, 0)
+    offset = scene.calibration.offset  # the camera is half a step left of and two above the one at (0, 0)
     assert scene.calibration.K[:2, 2] == pytest.approx([5.5 - 0.5 * offset, 3.5 - 2 * offset])
     other = open_scene(tmp_path / "lf.zarr", reference="view 0")
     assert other.ground_truth is None
@@ -97,11 +97,11 @@ import re, sys
 import numpy, zarr, numcodecs, gradcon, gradcon.scene.luma
 
 
-def megabytes(field):  # not getrusage: its peak of a new process begins with that of the process that started it
+def megabytes(field):  # not getrusage, whose peak includes that of the parent process
     return int(re.search(field + r":\\s*(\\d+) kB", open("/proc/self/status").read())[1]) * 1.024e-3
 
 
-gradcon.scene.luma.READERS = 2  # as many at a time as on the machine the bound is for
+gradcon.scene.luma.READERS = 2  # the bound holds for this many views at a time
 zarr.create_array({}, shape=(4,), dtype="uint8")[...]  # its threads
 held, peak = megabytes("VmRSS"), megabytes("VmHWM")
 scene = gradcon.open_scene(sys.argv[1], views=sys.argv[2])
@@ -111,7 +111,7 @@ print(1 + len(scene.targets), megabytes("VmHWM") - peak, megabytes("VmHWM") - he
 
 @pytest.fixture(scope="module")
 def large_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """81 views of 1000 x 1000 in colour, of which those outside of the centre's row and column are garbage."""
+    """81 colour views of 1000 x 1000 pixels; those outside the centre row and column are garbage."""
     path = tmp_path_factory.mktemp("large") / "lf.zarr"
     ramp = np.arange(1000, dtype=np.uint16)
     view = ((ramp[:, None] * 3 + ramp) % 251).astype(np.uint8)[..., None] + np.arange(3, dtype=np.uint8)
@@ -126,7 +126,7 @@ def large_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure memory")
 @pytest.mark.parametrize(("which", "count"), [("cross", 17), ("all", 81)])
 def test_only_the_chosen_views_are_read_and_only_their_luma_is_kept(large_store: Path, which: str, count: int) -> None:
     if which == "all":
@@ -144,7 +144,7 @@ def test_only_the_chosen_views_are_read_and_only_their_luma_is_kept(large_store:
 
 
 def broken(path: Path, **metadata: Any) -> Path:
-    """A store of format 2 whose metadata say something else."""
+    """A store of format 2 with other metadata."""
     array = zarr.create_array(path, shape=(3, 3, 8, 12), dtype="uint8", chunks=(1, 1, 8, 12), zarr_format=2)
     array[...] = some_views((3, 3, 8, 12))
     told = json.loads((path / ".zarray").read_text())
@@ -229,7 +229,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         open_scene(path)
 
 
-def test_an_array_that_is_alone_in_its_group_may_have_any_name(tmp_path: Path) -> None:
+def test_a_single_array_in_a_group_may_have_any_name(tmp_path: Path) -> None:
     zarr.create_group(tmp_path / "a.zarr").create_array("lf", data=some_views())
     zarr.create_array(tmp_path / "b.zarr", data=some_views())
     assert open_scene(tmp_path / "a.zarr").fingerprint() == open_scene(tmp_path / "b.zarr").fingerprint()

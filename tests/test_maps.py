@@ -1,4 +1,4 @@
-"""Maps in files: what comes back is what was written, others can read it, and damage is a sentence."""
+"""Maps in files: they come back as they were written, and other programs can read them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def any_map(draw: Any) -> Map:
 
 
 def bits(values: np.ndarray) -> Any:
-    """Values to the bit; a NaN is a NaN."""
+    """Values to the bit, with all NaNs made equal."""
     return np.where(np.isnan(values), np.uint32(0x7FC00000), values.view(np.uint32)).tolist()
 
 
@@ -76,7 +76,7 @@ def test_png_loses_what_it_says_and_nothing_more(tmp_path: Path, map_: Map) -> N
     "values",
     [[[0, 1], [700, 65534]], [[-3.25, 0.5]], [[1e-45, 1e-45]], [[-7.7, np.nan]], [[0.0, -0.0]], [[np.nan, np.nan]]],
 )
-def test_png_takes_a_scale_at_which_nothing_is_lost(tmp_path: Path, values: Any) -> None:
+def test_png_chooses_a_lossless_scale(tmp_path: Path, values: Any) -> None:
     map_ = Map(np.array(values, np.float32), "depth", "mm")
     assert write_map(tmp_path / "map.png", map_) == []
     np.testing.assert_array_equal(read_map(tmp_path / "map.png").values, map_.values)
@@ -104,7 +104,7 @@ def test_pfm_carries_values_alone(tmp_path: Path) -> None:
     assert write_map(tmp_path / "copy.pfm", read_map(path)) == []
 
 
-# ------------------------------------------------------------------------------ by others' libraries
+# ------------------------------------------------------------------------------ read by other libraries
 
 
 def test_tiff_is_read_by_others(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_exr_channel_tells_the_quantity(tmp_path: Path, quantity: str | None, ch
         assert list(file.channels()) == [channel]
         assert bits(file.channels()[channel].pixels) == bits(AWKWARD)
         assert file.header()["gradcon.unit"] == "mm"
-    with OpenEXR.File({"type": OpenEXR.scanlineimage}, {channel: AWKWARD}) as file:  # somebody else's
+    with OpenEXR.File({"type": OpenEXR.scanlineimage}, {channel: AWKWARD}) as file:  # as another program would
         file.write(str(path))
     assert same(read_map(path), Map(AWKWARD, quantity))
 
@@ -165,7 +165,7 @@ def test_depth_png_of_a_result_is_a_map(tmp_path: Path) -> None:
             encode_png_map(np.array([[bad, 2]]), 1.0, 0.0, {})
 
 
-def test_a_text_that_a_png_would_not_give_back_is_said(tmp_path: Path) -> None:
+def test_a_text_too_long_for_a_png_is_reported(tmp_path: Path) -> None:
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     for size, lost in ((60_000, []), (70_000, ["cannot carry reference, of more than 65,436 bytes"])):
         map_ = Map(values, "disparity", reference="x" * size)

@@ -1,4 +1,4 @@
-"""Files that are no maps, or damaged ones: each is refused by one sentence that names the file."""
+"""Files that are damaged or are not maps: each is refused in one sentence that names the file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ ONE = np.ones((2, 3), np.float32)
         ("a.jpg", b"\xff", "names no format of maps; use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
     ],
 )
-def test_what_is_no_map_is_refused(tmp_path: Path, name: str, data: bytes, says: str) -> None:
+def test_files_that_are_not_maps_are_refused(tmp_path: Path, name: str, data: bytes, says: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError) as error:
         read_map(tmp_path / name)
@@ -92,7 +92,7 @@ def test_what_is_no_map_is_refused(tmp_path: Path, name: str, data: bytes, says:
     assert says in str(error.value)
 
 
-def test_exr_of_other_things_is_refused(tmp_path: Path) -> None:
+def test_exr_files_that_are_not_maps_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.exr"
     for channels, says in (
         ({"Z": ONE, "A": ONE}, "holds the channels A, Z"),
@@ -119,9 +119,7 @@ def test_headers_that_lie_are_refused_before_anything_is_allocated(tmp_path: Pat
 
 
 @pytest.mark.parametrize("suffix", [".pfm", ".png", ".npz", ".exr", ".tif"])
-def test_damage_never_passes_and_is_one_sentence(
-    tmp_path: Path, suffix: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_truncation_is_refused_in_one_sentence(tmp_path: Path, suffix: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"map{suffix}"
     write_map(path, Map(np.arange(3000, dtype=np.float32).reshape(50, 60), "disparity", "px"), lossy=True)
     whole = path.read_bytes()
@@ -135,7 +133,7 @@ def test_damage_never_passes_and_is_one_sentence(
 
 
 @pytest.mark.parametrize("suffix", [".png", ".npz", ".exr", ".tif"])
-def test_bytes_that_flip_raise_nothing_but_sentences(tmp_path: Path, suffix: str) -> None:
+def test_flipped_bytes_raise_only_input_errors(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"map{suffix}"
     write_map(path, Map(np.arange(30, dtype=np.float32).reshape(5, 6), "disparity", "px"))
     whole = path.read_bytes()
@@ -153,7 +151,7 @@ def test_bytes_that_flip_raise_nothing_but_sentences(tmp_path: Path, suffix: str
     assert all(error.where.split(", ")[0] == str(path) and "\n" not in str(error) for error in refused)
 
 
-def test_png_texts_of_others_are_left_alone() -> None:
+def test_png_texts_that_cannot_be_read_are_ignored() -> None:
     data = png.encode(np.ones((1, 1), np.uint8), {"a": "plain", "b": "groß"})
     assert png.read_text(data)[1] == {"a": "plain", "b": "groß"}
     squeezed = png._chunk(b"iTXt", b"c\0\1\0\0\0" + zlib.compress(b"x"))

@@ -1,4 +1,4 @@
-"""All views are divided by one white, so all have pixels of one type; grey values that are data come as stored."""
+"""All views have pixels of one type, because they share one white; grey values that are data come as stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BASELINES = [(1, 0), (-1, 0)]
 
 def test_views_of_another_bit_depth_are_refused_by_name(tmp_path: Path) -> None:
     for k, picture in enumerate(PICTURES):
-        stored = picture if k == 1 else picture.astype(np.uint16) * 16  # 12 bits of 16, as a camera has them
+        stored = picture if k == 1 else picture.astype(np.uint16) * 16  # 12 of 16 bits, as cameras store them
         (tmp_path / f"s_0_{k}.png").write_bytes(png.encode(stored))
     says = r"s_0_\d\.png: its pixels are uint16 but those of s_0_1\.png are uint8; store all views in one type"
     with pytest.raises(InputError, match=says) as caught:
@@ -68,7 +68,7 @@ def test_grey_values_of_few_bits_are_as_stored_and_images_span_the_range(tmp_pat
     values = np.random.default_rng(1).integers(0, white + 1, (9, 13), dtype=np.uint8)
     path = tmp_path / "grey.png"
     path.write_bytes(packed_png(values, depth))
-    assert np.array_equal(np.asarray(Image.open(path).convert("L")), values * (255 // white))  # it is a right PNG
+    assert np.array_equal(np.asarray(Image.open(path).convert("L")), values * (255 // white))  # it is a valid PNG
     np.testing.assert_array_equal(read_grey_values(path), values)
     image = read_image(path)
     assert image.dtype == np.uint8

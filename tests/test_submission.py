@@ -1,4 +1,4 @@
-"""The benchmark's layout: twelve scenes written as it takes them, and every way in which they can be wrong."""
+"""Submissions to the benchmark: twelve scenes in its layout, and every way in which they can be wrong."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VALUES = np.linspace(-2, 2, 512 * 512, dtype=np.float32).reshape(512, 512)
 
 
 def result(folder: Path, scene: str, values: Any = VALUES, **more: Any) -> Path:
-    """The files of a result that a submission needs; `more` replaces fields, by "section__field"."""
+    """Write the files of a result that a submission needs; `more` replaces fields, given as "section__field"."""
     summary: dict[str, Any] = {
         "format": "gradcon-result-1",
         "source": {"name": scene, "reference": "input_Cam040.png", "width": 512, "height": 512},
@@ -78,7 +78,7 @@ def test_a_whole_submission(results: list[Path], tmp_path: Path, capsys: Capture
     assert head.startswith(b"Pf\n512 512\n-1.0\n")
 
 
-def test_it_grows_and_says_what_is_missing(results: list[Path], tmp_path: Path, capsys: Capture) -> None:
+def test_it_grows_and_reports_what_is_missing(results: list[Path], tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "submission"
     assert run(out, *results[:5]) == 1
     printed = capsys.readouterr().out
@@ -169,7 +169,7 @@ def test_a_result_that_cannot_be_handed_in(
     assert not (tmp_path / "submission").exists()
 
 
-def test_folders_that_are_none(tmp_path: Path) -> None:
+def test_paths_that_are_not_folders(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         validate(tmp_path / "none")
     with pytest.raises(InputError, match="is not a folder"):
@@ -180,7 +180,7 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
 
 
 def test_maps_and_runtimes_are_written_together(results: list[Path], tmp_path: Path) -> None:
-    (tmp_path / "runtimes" / f"{SCENES[1]}.txt").mkdir(parents=True)  # is in the way
+    (tmp_path / "runtimes" / f"{SCENES[1]}.txt").mkdir(parents=True)  # is in the file's place
     with pytest.raises(InputError, match="cannot be written"):
         submission.write(tmp_path, results[:2])
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
