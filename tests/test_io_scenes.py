@@ -219,7 +219,7 @@ def test_a_reference_number_too_large_for_a_float(tmp_path):
     store = save_lightfield(tmp_path / "lf.zarr", np.ones((2, 2, 6, 8), np.uint8), reference=(0, 0))
     meta = store / "zarr.json"
     meta.write_text(meta.read_text().replace('"reference": [', '"reference": [1' + 400 * "0" + ","))
-    with pytest.raises(InputError, match=r"lf\.zarr: reference \[1000"):
+    with pytest.raises(InputError, match=r"lf\.zarr: its reference \[1000"):
         open_scene(store)
 
 
