@@ -90,7 +90,8 @@ def test_threads_in_descending_order_give_the_same_bytes(kind, method):
         engine = CudaEngine(scene, EPSILON, EmulatedGpu(descending=descending))
         run = minimise(scene, Options(method=method, solves=3), engine=engine, keep_weights=True)
         maps = [engine.device.get(plane) for plane in run.maps()]
-        found.append([*(plane.tobytes() for plane in maps), run.recorder.weights().codes.tobytes()])
+        reports = [(row.clipped, row.inner_iterations, row.step_mean, row.step_max, row.rmse) for row in run.history]
+        found.append([reports, *(plane.tobytes() for plane in maps), run.recorder.weights().codes.tobytes()])
     assert found[0] == found[1]
 
 
