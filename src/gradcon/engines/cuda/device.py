@@ -22,7 +22,7 @@ from gradcon.engines.device import Device
 from gradcon.errors import DeviceError
 from gradcon.scene import Scene
 
-COOPERATIVE = "kernels_solve.cu"
+COOPERATIVE = "solve.cu"
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
 LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for

@@ -1,4 +1,4 @@
-"""The engine for a GPU: float32, CUDA C++ kernels (`kernels*.cu`), compiled at first use and cached.
+"""The engine for a GPU: float32, CUDA C++ kernels (`kernels/`), compiled at first use and cached.
 
 It does what `cpu` does.  Everything stays on the device: the loop reads a few numbers after a step, and nothing else.
 Images are planes whose rows are padded to a multiple of 32 pixels.  One thread computes each pixel, and sums are

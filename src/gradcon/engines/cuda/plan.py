@@ -23,11 +23,11 @@ from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 
-TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels_filter.h
+TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels/filters.h
 BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
 GROUP = 16  # views that are weighed together, or as many as are in the largest ring
 
-# The structs of kernels_pixel.h.
+# The structs of kernels/geometry.h.
 VIEW = np.dtype(
     [("kind", "i4"), ("target", "i4"), ("bx", "f4"), ("by", "f4"), ("M", "f8", 9), ("m", "f8", 3)], align=True
 )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from gradcon.engines.contract import DataTerm
 from gradcon.engines.cuda.device import DeviceArray, Gpu
 
-# As in kernels_solve.cu.
+# As in kernels/solve.cu.
 ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
 BOTTOM_PIXELS = 64 * 64  # levels up to this size are in shared memory
 INNER_TOLERANCE = 1e-3  # as the cpu engine's

@@ -1,4 +1,4 @@
-"""The CUDA source as it is compiled: its files, put together with what Python knows."""
+"""The CUDA source as it is compiled: files of kernels/, joined with constants that Python knows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ from importlib.resources import files
 from gradcon.engines import model
 from gradcon.engines.median_network import median_network
 
-# By the file that holds them; `solve` is compiled alone, because only it is launched cooperatively.
+# The kernels by their file.  `solve` is compiled alone, because it is the only one launched cooperatively.
 KERNELS = {
-    "kernels.cu": (
+    "images.cu": (
         "warp_views", "reference_fields", "linearise", "linearise_general", "residual", "blur", "weigh",
         "keep_weights", "sum_unweighted", "uncertainties", "deviations", "update", "measure",
     ),
-    "kernels_solve.cu": ("solve",),
+    "solve.cu": ("solve",),
 }  # fmt: skip
-PARTS = {"kernels.cu": "kernels_filter.h", "kernels_solve.cu": "kernels_cells.h"}  # what goes in front
+PARTS = {"images.cu": ("filters.h",), "solve.cu": ("cells.h", "grid.h", "levels.h")}  # what goes before
 OPTIONS = ("--std=c++17", "--use_fast_math")
 
 
-# The standard deviations whose filters the compiler knows, those of scales 0 to 2, by their radii.
+# The standard deviations whose filters the compiler knows (scales 0 to 2), by their radii.
 FIXED = {len(model.gaussian(sigma)) // 2: sigma for sigma in (model.sigma(q) for q in range(3))}
 
 
 def source(file: str) -> str:
-    """One translation unit: what Python knows, the arithmetic of a pixel, and the kernels of `file` with their part."""
-    folder = files("gradcon.engines.cuda")
-    names = ("kernels_pixel.h", PARTS[file], file)
-    pixel, part, kernels = (folder.joinpath(name).read_text(encoding="utf-8") for name in names)
-    return "\n".join([*_constants(), _median(), pixel, *_fixed_filters(), part, kernels])
+    """Return one translation unit: constants, the arithmetic of a pixel, and the kernels of `file` with their parts."""
+    pixel, rest = (_read(*names) for names in (("geometry.h", "model.h"), (*PARTS[file], file)))
+    return "\n".join([*_constants(), _median(), *pixel, *_fixed_filters(), *rest])
+
+
+def _read(*names: str) -> list[str]:
+    folder = files("gradcon.engines.cuda").joinpath("kernels")
+    return [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
 
 
 def _constants() -> list[str]:
@@ -46,7 +49,7 @@ def _median() -> str:
 
 
 def _fixed_filters() -> list[str]:
-    """even_tap<radius>(k) and odd_tap<radius>(k): after unrolling a loop over k they are numbers in instructions."""
+    """Return even_tap<radius>(k) and odd_tap<radius>(k): numbers in instructions, once a loop over k is unrolled."""
     lines = [f"template <int RADIUS> DEVICE float {name}_tap(int) {{ return 0.0f; }}" for name in ("even", "odd")]
     for radius, sigma in FIXED.items():
         for name, taps in (("even", model.gaussian(sigma)), ("odd", model.gaussian_derivative(sigma))):

@@ -1,24 +1,24 @@
-// The linear solver's arithmetic: what is done with the 2 x 2 pixels that a coarser level joins, on one level at a time.
+// The linear solver's arithmetic on one level: what happens to the 2 x 2 pixels that the coarser level joins.
 //
-// A Jacobi step from zero is x = DAMPING D^-1 b, so that D x needs no diagonal: only its inverse is kept.
+// A Jacobi step from zero is x = DAMPING D^-1 b.  D x then needs no diagonal, so only its inverse is kept.
 
 #define DAMPING 0.9f
 
 // A level: pixel (y, x), counted from 1, lies at offset + y * stride + x.  Around the pixels are margins, one wide on the
-// left and above, at least two on the right and below, where links and values are zero for ever.  Offsets are odd
-// and strides even: the pixels 1 and 2, 3 and 4, ... of a row, which a coarser level joins, are loaded together.
+// left and above, at least two on the right and below, where links and values stay zero.  Offsets are odd and strides
+// even, so that the pixels 1 and 2, 3 and 4, ... of a row, which a coarser level joins, can be loaded together.
 struct Level { int height, width, offset, stride; };
 
-// Flat arrays over all levels, one behind the other.  STEP is the Jacobi step from zero.
+// Flat arrays over all levels, one after the other.  STEP is the Jacobi step from zero.
 enum { DATA_TERM, RIGHT, BELOW, INVERSE, RHS, STEP, Z, R_0, R_1, P_0, P_1, PRODUCT, SOLUTION, ARRAYS };
 
-// Who works on a phase: all threads of the grid, or of one block.
+// The threads that work on a phase: all of the grid, or those of one block.
 struct Crew { int first, step; };
 
 // ---- the four pixels that a coarser level joins
 //
 //              n0  n1            a, b, c, d: the four.  Past the image's last row or column some of them are margin, where
-//          w1  a   b   e1        everything is zero, so that nothing but a store asks whether a pixel is inside.
+//          w1  a   b   e1        everything is zero, so that only a store has to check whether a pixel is inside.
 //          w2  c   d   e2
 //              s0  s1
 
@@ -76,8 +76,8 @@ DEVICE Four pull(const Links &l, const Patch &v) {
             l.right2.x * v.cd.x + l.right2.y * v.e2 + (l.below1.y * v.ab.y + l.below2.y * v.s.y)};
 }
 
-// L v of the four pixels.  By differences: links may be a million times the data term, which a sum of them would swallow,
-// and with it all that is known of the disparity's mean.
+// L v of the four pixels, by differences.  Links may be a million times the data term; a sum of links would swallow it,
+// and with it everything that is known about the disparity's mean.
 DEVICE Four smoothness_of(const Links &l, const Patch &v) {
     float a = v.ab.x, b = v.ab.y, c = v.cd.x, d = v.cd.y;
     float ab = l.right1.x * (a - b), cd = l.right2.x * (c - d), ac = l.below1.x * (a - c), bd = l.below1.y * (b - d);

@@ -1,151 +1,8 @@
-// What the CUDA engine computes at one pixel: the functions of model.py and geometry.py under the same names, and the
-// sums over views and scales built of them.  Plain C++: a compiler for the host takes this file as it is, so that the
-// arithmetic is tested where there is no GPU.
-
-#ifdef __CUDACC__
-#define DEVICE __device__ __forceinline__
-#define KERNEL extern "C" __global__
-#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
-#define SHARED(type, name) extern __shared__ __align__(16) unsigned char shared_memory[]; type *name = (type *)shared_memory
-#else
-#include <cmath>
-#define DEVICE inline
-#endif
-
-// IRLS_FLOOR, MOST_SECTORS and VARIANCE_RADIUS, of the filter with SIGMA_C, the engine puts in front of this file.
-
-enum Kind { ROW, COLUMN, PLANAR, GENERAL };  // by what moves a pixel: B_x w, B_y w, B w, (M, m)
-
-// One target view.
-struct View {
-    int kind, target;
-    float bx, by;
-    double M[9], m[3];
-};
-
-// What orders the trust in a view.  Views are sorted; `ring_end` is the first one that stands farther out than this.
-// Whole rings make a group, of as many views as are weighed together; `group_end` is where the next one begins.
-struct Trust {
-    int ring_end, group_end;
-    unsigned sectors;  // a bit for each sector that the view belongs to
-};
-
-// One scale: its filter, its constants, and where its fields are: planes, one a view, of `stride` pixels, which begin at
-// image row `first_row`.
-struct Scale {
-    const float *taps;      // the smoothing ones, then the deriving ones, filled up with zeros to `steps` each
-    float *dI, *g, *G;      // of every view
-    float *blurred_g2;      // G_sigma * g_{t,0}^2, and behind the views' G_sigma * (residual disparity)^2
-    float *reference;       // the reference smoothed, and its derivatives in x and y; of the whole image
-    long long stride;
-    int first_row, radius, steps, has_scale_term;
-    float noise;            // acquisition noise
-    int padding;
-};
-
-struct Image { int height, width, pitch; };
-
-struct Coupling { float cx, cy; };
-
-struct System { float diagonal, rhs, precision; };
-
-DEVICE float inverse_root(float x) {
-#ifdef __CUDACC__
-    return rsqrtf(x);
-#else
-    return 1.0f / sqrtf(x);
-#endif
-}
-
-DEVICE int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
-
-// Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
-DEVICE bool inside(int i, float shift, int n) {
-    float position = (float)i;
-    return shift >= -position && shift <= (float)(n - 1) - position;
-}
-
-// ---- geometry
-
-struct Position { double u, v, z; };
-
-DEVICE Position project(const double *M, const double *m, double x, double y, double w) {
-    double p = M[0] * x + M[1] * y + M[2] + m[0] * w;
-    double q = M[3] * x + M[4] * y + M[5] + m[1] * w;
-    double z = M[6] * x + M[7] * y + M[8] + m[2] * w;
-    return {p / z, q / z, z};
-}
-
-DEVICE bool sees(Position at, Image image) {
-    return at.z > 0 && at.u >= 0 && at.u <= image.width - 1 && at.v >= 0 && at.v <= image.height - 1;
-}
-
-// c_t at reference pixel (x, y); 0 where the view does not see it.  Double precision, and the registers that it takes,
-// only where some view needs it.
-template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w, Image image) {
-    if (!ANY_GENERAL || view.kind != GENERAL) {
-        bool seen = (view.kind == COLUMN || inside(x, view.bx * w, image.width))
-            && (view.kind == ROW || inside(y, view.by * w, image.height));
-        return {seen ? view.bx : 0.0f, seen ? view.by : 0.0f};
-    }
-    Position at = project(view.M, view.m, x, y, w);
-    if (!sees(at, image)) return {0.0f, 0.0f};
-    const double *M = view.M, *m = view.m;
-    double a = M[0] - at.u * M[6], b = M[1] - at.u * M[7], c = M[3] - at.v * M[6], d = M[4] - at.v * M[7];
-    double e = m[0] - at.u * m[2], f = m[1] - at.v * m[2], determinant = a * d - b * c;
-    return {(float)((d * e - b * f) / determinant), (float)((a * f - c * e) / determinant)};
-}
-
-// ---- the warp
-
-struct Cubic { float a[4]; };
-
-DEVICE Cubic cubic(float f) {
-    float h = 0.5f * f, e = 1.0f - f;
-    return {{-h * e * e, 1.0f - h * f * (5.0f - 3.0f * f), h * (1.0f + f * (4.0f - 3.0f * f)), -h * f * e}};
-}
-
-// Four taps around column j + f of one row; borders repeat.
-DEVICE float sample_along(const float *line, int j, Cubic taps, int width) {
-    float sum = 0.0f;
-    for (int k = 0; k < 4; ++k) sum += taps.a[k] * line[clamp(j + k - 1, width)];
-    return sum;
-}
-
-DEVICE float sample(const float *target, int i, float fv, int j, float fu, Image image) {
-    Cubic along = cubic(fu), across = cubic(fv);
-    float sum = 0.0f;
-    for (int k = 0; k < 4; ++k) {
-        const float *line = target + (long long)clamp(i + k - 1, image.height) * image.pitch;
-        sum += across.a[k] * sample_along(line, j, along, image.width);
-    }
-    return sum;
-}
-
-// The view as the reference would see it at (x, y); the reference's own value where the view does not see it.
-DEVICE float warped_pixel(const View &view, const float *target, float reference, float w, int x, int y, Image image) {
-    if (view.kind == GENERAL) {
-        Position at = project(view.M, view.m, x, y, w);
-        if (!sees(at, image)) return reference;
-        double i = floor(at.v), j = floor(at.u);
-        return sample(target, (int)i, (float)(at.v - i), (int)j, (float)(at.u - j), image);
-    }
-    float dx = view.bx * w, dy = view.by * w;
-    if (!inside(x, dx, image.width) || !inside(y, dy, image.height)) return reference;
-    float i = floorf(dy), j = floorf(dx);
-    if (view.kind == ROW)
-        return sample_along(target + (long long)y * image.pitch, x + (int)j, cubic(dx - j), image.width);
-    if (view.kind == COLUMN) {
-        Cubic taps = cubic(dy - i);
-        float sum = 0.0f;
-        for (int k = 0; k < 4; ++k)
-            sum += taps.a[k] * target[(long long)clamp(y + (int)i + k - 1, image.height) * image.pitch + x];
-        return sum;
-    }
-    return sample(target, y + (int)i, dy - i, x + (int)j, dx - j, image);
-}
-
-// ---- the model
+// What the CUDA kernels compute at one pixel: the functions of model.py under the same names, and the sums over views and
+// scales built of them.
+//
+// The engine puts definitions of IRLS_FLOOR, MOST_SECTORS and VARIANCE_RADIUS (of the filter with SIGMA_C) before this
+// file.
 
 DEVICE float along(float cx, float cy, float dx, float dy) { return cx * dx + cy * dy; }
 
@@ -177,8 +34,8 @@ DEVICE float data_deviation(float information, float prior) {
 
 DEVICE float deviation(float data, float variance) { return sqrtf(data * data + variance); }
 
-// var(w) around a pixel in rows of `stride`, of the differences to it: a difference of large squares would leave nothing
-// in float32.
+// var(w) around a pixel in rows of `stride`, from the differences to it: in float32, nothing would remain of a difference
+// of large squares.
 DEVICE float local_variance(const float *w, int stride, const float *taps) {
     float middle = w[0], first = 0.0f, second = 0.0f;
 #pragma unroll
@@ -201,8 +58,8 @@ DEVICE long long field_of(const Scale &scale, int x, int y, Image image) {
     return (long long)(y - scale.first_row) * image.pitch + x;
 }
 
-// Two fields of some views at one pixel, loaded all at once: their latency is that of one.  Past the last view, its
-// values again.
+// Two fields of some views at one pixel, loaded at once, so that their latencies overlap.  Past the last view, its values
+// are repeated.
 #define BATCH 8
 
 struct Batch { float a[BATCH], b[BATCH]; };
@@ -218,7 +75,7 @@ DEVICE Batch load_batch(const float *a, const float *b, long long stride, int k,
     return batch;
 }
 
-// At scale 0: g^2 of every view, and behind them the squared residual disparity that all views together suggest.
+// At scale 0: g^2 of every view, followed by the squared residual disparity that all views together suggest.
 DEVICE void residual_pixel(int T, const Scale &finest, float epsilon, long long pixel, long long plane, float *g2) {
     float sum_dI = 0.0f, sum_g = 0.0f;
     for (int k = 0; k < T; k += BATCH) {
@@ -258,8 +115,8 @@ DEVICE System unweighted_pixel(int T, const Scale *scales, int Q, int x, int y, 
     return sums;
 }
 
-// N^2 of a view becomes the largest of all views in a shared sector that stand no farther out.  Of the views `first` to
-// `end`, whose N^2 lie `step` apart; `tops` holds the sectors' largest so far.
+// Raise N^2 of each view to the largest N^2 among the views of a shared sector that stand no farther out.  This is done
+// for the views `first` to `end`, whose N^2 lie `step` apart; `tops` holds the largest N^2 of each sector so far.
 DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, int step, float *tops) {
     for (int ring = first, ring_end; ring < end; ring = ring_end) {
         ring_end = trusts[ring].ring_end;
@@ -278,8 +135,8 @@ DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, in
 }
 
 // The data term of a pixel with the model's weights, and the information 1 / variance that it holds.
-// N2 has room for a number for each view of the largest group, `step` apart.  If it KEEPS them, the weights 1 / N^2 go to
-// `kept`, scale by scale.
+// N2 has room for one number for each view of the largest group, `step` apart.  If KEEPS, the weights 1 / N^2 are written
+// to `kept`, scale by scale.
 template <bool KEEPS>
 DEVICE System weighted_pixel(
     const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon, float variance, int x, int y,
@@ -364,7 +221,7 @@ DEVICE int reflected(int i, int n) {
 
 #define ORDER(i, j) { float low = fminf(v[i], v[j]); v[j] = fmaxf(v[i], v[j]); v[i] = low; }
 
-// The middle of 25 values, by the network that the engine puts in front of this file.
+// The middle of 25 values, by the network that the engine puts before this file.
 DEVICE float median25(float *v) {
     MEDIAN_NETWORK
     return v[12];

@@ -1,9 +1,9 @@
 // The filters of the CUDA engine: a block smooths and derives one tile of an image.
 //
-// First down the columns, into shared memory, then along the rows, into planes.  Every value that is read serves RUN
-// outputs.  The taps of the finest scales, FIXED(radius), are known to the compiler, through even_tap<radius>(k) and
-// odd_tap<radius>(k), which the engine puts in front of this file; radius 0 stands for any other filter, whose taps are
-// read from shared memory.
+// It filters down the columns first, into shared memory, and then along the rows, into planes.  Every value that is read
+// serves RUN outputs.  The compiler knows the taps of the finest scales, FIXED(radius), through even_tap<radius>(k) and
+// odd_tap<radius>(k), which the engine puts before this file; radius 0 stands for any other filter, whose taps are read
+// from shared memory.
 
 #define TILE_ROWS 32     // one a lane
 #define TILE_WIDTH 128   // of the filters that the compiler knows; others may have narrower tiles

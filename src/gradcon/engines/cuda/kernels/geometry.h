@@ -1,0 +1,146 @@
+// What the CUDA kernels know about views, and where a pixel of the reference is seen: the functions of geometry.py under
+// the same names, and the warp.
+//
+// This file and model.h are plain C++.  A compiler for the host takes them as they are, so that the tests can check the
+// arithmetic without a GPU.
+
+#ifdef __CUDACC__
+#define DEVICE __device__ __forceinline__
+#define KERNEL extern "C" __global__
+#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define SHARED(type, name) extern __shared__ __align__(16) unsigned char shared_memory[]; type *name = (type *)shared_memory
+#else
+#include <cmath>
+#define DEVICE inline
+#endif
+
+enum Kind { ROW, COLUMN, PLANAR, GENERAL };  // by what moves a pixel: B_x w, B_y w, B w, (M, m)
+
+// One target view.
+struct View {
+    int kind, target;
+    float bx, by;
+    double M[9], m[3];
+};
+
+// What orders the trust in a view.  Views are sorted by distance; `ring_end` is the first one that stands farther out.
+// Views are weighed in groups of whole rings; `group_end` is where the next group begins.
+struct Trust {
+    int ring_end, group_end;
+    unsigned sectors;  // a bit for each sector that the view belongs to
+};
+
+// One scale: its filter, its constants, and its fields.  A field is one plane of `stride` pixels for each view, which
+// begins at image row `first_row`.
+struct Scale {
+    const float *taps;      // of the smoothing and of the deriving filter, each padded with zeros to `steps`
+    float *dI, *g, *G;      // of every view
+    float *blurred_g2;      // G_sigma * g_{t,0}^2 of every view, followed by G_sigma * (residual disparity)^2
+    float *reference;       // the reference smoothed, and its derivatives in x and y; of the whole image
+    long long stride;
+    int first_row, radius, steps, has_scale_term;
+    float noise;            // acquisition noise
+    int padding;
+};
+
+struct Image { int height, width, pitch; };
+
+struct Coupling { float cx, cy; };
+
+struct System { float diagonal, rhs, precision; };
+
+DEVICE float inverse_root(float x) {
+#ifdef __CUDACC__
+    return rsqrtf(x);
+#else
+    return 1.0f / sqrtf(x);
+#endif
+}
+
+DEVICE int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+
+// Whether i + shift is inside 0 .. n - 1.  Adding them up would round a small shift away.
+DEVICE bool inside(int i, float shift, int n) {
+    float position = (float)i;
+    return shift >= -position && shift <= (float)(n - 1) - position;
+}
+
+// ---- geometry
+
+struct Position { double u, v, z; };
+
+DEVICE Position project(const double *M, const double *m, double x, double y, double w) {
+    double p = M[0] * x + M[1] * y + M[2] + m[0] * w;
+    double q = M[3] * x + M[4] * y + M[5] + m[1] * w;
+    double z = M[6] * x + M[7] * y + M[8] + m[2] * w;
+    return {p / z, q / z, z};
+}
+
+DEVICE bool sees(Position at, Image image) {
+    return at.z > 0 && at.u >= 0 && at.u <= image.width - 1 && at.v >= 0 && at.v <= image.height - 1;
+}
+
+// c_t at reference pixel (x, y); 0 where the view does not see it.  Double precision takes many registers, so it is
+// compiled in only if some view needs it.
+template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w, Image image) {
+    if (!ANY_GENERAL || view.kind != GENERAL) {
+        bool seen = (view.kind == COLUMN || inside(x, view.bx * w, image.width))
+            && (view.kind == ROW || inside(y, view.by * w, image.height));
+        return {seen ? view.bx : 0.0f, seen ? view.by : 0.0f};
+    }
+    Position at = project(view.M, view.m, x, y, w);
+    if (!sees(at, image)) return {0.0f, 0.0f};
+    const double *M = view.M, *m = view.m;
+    double a = M[0] - at.u * M[6], b = M[1] - at.u * M[7], c = M[3] - at.v * M[6], d = M[4] - at.v * M[7];
+    double e = m[0] - at.u * m[2], f = m[1] - at.v * m[2], determinant = a * d - b * c;
+    return {(float)((d * e - b * f) / determinant), (float)((a * f - c * e) / determinant)};
+}
+
+// ---- the warp
+
+struct Cubic { float a[4]; };
+
+DEVICE Cubic cubic(float f) {
+    float h = 0.5f * f, e = 1.0f - f;
+    return {{-h * e * e, 1.0f - h * f * (5.0f - 3.0f * f), h * (1.0f + f * (4.0f - 3.0f * f)), -h * f * e}};
+}
+
+// Four taps around column j + f of one row; borders repeat.
+DEVICE float sample_along(const float *line, int j, Cubic taps, int width) {
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) sum += taps.a[k] * line[clamp(j + k - 1, width)];
+    return sum;
+}
+
+DEVICE float sample(const float *target, int i, float fv, int j, float fu, Image image) {
+    Cubic along = cubic(fu), across = cubic(fv);
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        const float *line = target + (long long)clamp(i + k - 1, image.height) * image.pitch;
+        sum += across.a[k] * sample_along(line, j, along, image.width);
+    }
+    return sum;
+}
+
+// The view as the reference would see it at (x, y); the reference's own value where the view does not see it.
+DEVICE float warped_pixel(const View &view, const float *target, float reference, float w, int x, int y, Image image) {
+    if (view.kind == GENERAL) {
+        Position at = project(view.M, view.m, x, y, w);
+        if (!sees(at, image)) return reference;
+        double i = floor(at.v), j = floor(at.u);
+        return sample(target, (int)i, (float)(at.v - i), (int)j, (float)(at.u - j), image);
+    }
+    float dx = view.bx * w, dy = view.by * w;
+    if (!inside(x, dx, image.width) || !inside(y, dy, image.height)) return reference;
+    float i = floorf(dy), j = floorf(dx);
+    if (view.kind == ROW)
+        return sample_along(target + (long long)y * image.pitch, x + (int)j, cubic(dx - j), image.width);
+    if (view.kind == COLUMN) {
+        Cubic taps = cubic(dy - i);
+        float sum = 0.0f;
+        for (int k = 0; k < 4; ++k)
+            sum += taps.a[k] * target[(long long)clamp(y + (int)i + k - 1, image.height) * image.pitch + x];
+        return sum;
+    }
+    return sample(target, y + (int)i, dy - i, x + (int)j, dx - j, image);
+}
