@@ -1,4 +1,4 @@
-"""Filters of whole images for the cpu engine: what is needed once a run or once a solve."""
+"""Filters of whole images for the cpu engine, needed once a run or once a solve."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def reference_fields(image, even, odd, out):
 
 @compiled
 def variance(chunk, chunks, w, taps, out):
-    """Local variance of w; in float64, for it is a small difference of squares."""
+    """The local variance of w, in float64 because it is a small difference of squares."""
     height, width = w.shape
     radius = taps.size - 1
     first, second = np.empty(width), np.empty(width)

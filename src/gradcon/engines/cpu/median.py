@@ -27,7 +27,7 @@ def order(values, i, j, n):
 
 @compiled
 def reflected(i, n):
-    """Index i brought inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1."""
+    """Bring index i inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1."""
     while i < 0 or i >= n:
         i = -1 - i if i < 0 else 2 * n - 1 - i
     return i

@@ -17,7 +17,7 @@ DAMPING = np.float32(0.9)
 
 
 def levels_of(height, width):
-    """Shapes and offsets of all levels down to a single pixel: rows of (height, width, offset)."""
+    """Return (height, width, offset) of all levels down to a single pixel, one a row, and the size of their arrays."""
     table, offset = [], 0
     while True:
         table.append((height, width, offset))
@@ -46,8 +46,11 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
 
 @compiled
 def product_row(data, right, above, below, up, x, down, out):
-    """The same, by differences: links may be a million times the data term, which the diagonal would swallow, and with
-    it all that is known of the disparity's mean."""
+    """The same, by differences.
+
+    Links may be a million times the data term.  The diagonal would swallow it, and with it everything that is known
+    about the disparity's mean.
+    """
     n = out.size
     d, east, west = data[1 : n + 1], right[1 : n + 1], right[:n]
     north, south = above[1 : n + 1], below[1 : n + 1]
@@ -162,7 +165,7 @@ def step(a, p, q, x, r):
 
 @compiled
 def diagonals(data, right, below, diagonal, inverse):
-    """diagonal = data + links, and its inverse, 0 where a pixel knows nothing and has no neighbour."""
+    """diagonal = data + links, and its inverse, which is 0 if a pixel has neither data nor neighbours."""
     height, width = data.shape[0] - 2, data.shape[1] - 2
     for y in range(1, height + 1):
         for x in range(1, width + 1):
@@ -225,7 +228,7 @@ def conjugate_gradients(table, data, diagonal, inverse, right, below, r, work, z
     goal = rz * tolerance * tolerance
     beta = 0.0
     for iteration in range(most):
-        if not rz > goal:  # also where rz is 0 or not a number
+        if not rz > goal:  # also if rz is 0 or not a number
             return iteration
         curvature = turn_and_apply(np.float32(beta), z_0, p, d, e, s, q)
         if not curvature > 0:

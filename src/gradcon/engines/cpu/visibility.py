@@ -7,7 +7,7 @@ from gradcon.engines.cpu.rows import compiled
 
 @compiled
 def front(w, bx, by, out):
-    """At every pixel of the view at baseline (bx, by), the largest w of the reference's pixels that land on it."""
+    """Write to each pixel of the view at baseline (bx, by) the largest w of the reference pixels that land on it."""
     height, width = w.shape
     out[:] = -np.inf
     for y in range(height):
@@ -19,7 +19,7 @@ def front(w, bx, by, out):
 
 @compiled
 def hidden_difference(w, bx, by, step, warped, reference):
-    """Sum of |warped - reference|, and number, of the pixels on which in the view a surface of larger w lands."""
+    """Return the sum of |warped - reference| and the count of pixels on which a surface of larger w lands."""
     height, width = w.shape
     nearest = np.empty((height, width))
     front(w, bx, by, nearest)
