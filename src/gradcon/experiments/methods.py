@@ -18,13 +18,3 @@ NO_GRADIENT = Contender(
 
 ONE_SCALE = (NAIVE, GCM_ONE_SCALE, PROGRESSIVE)
 THREE_SCALES = (COARSE_TO_FINE, GCM, NO_SCALE, NO_GRADIENT)
-
-# The paper's colours, as far as it names them.
-COLOURS = {
-    "naive": "tab:purple",
-    "gcm": "tab:orange",
-    "progressive": "tab:brown",
-    "coarse-to-fine": "tab:blue",
-    "gcm-without-scale": "tab:green",
-    "gcm-without-gradient": "tab:red",
-}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments.methods import COLOURS
 from gradcon.scene.units import DISPARITY_UNIT
 
 if TYPE_CHECKING:
@@ -16,6 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Maps = Mapping[str, NDArray[Any]]
+
+# The colours that the paper uses for its methods; matplotlib chooses those of any others.
+COLOURS = {
+    "naive": "tab:purple",
+    "gcm": "tab:orange",
+    "progressive": "tab:brown",
+    "coarse-to-fine": "tab:blue",
+    "gcm-without-scale": "tab:green",
+    "gcm-without-gradient": "tab:red",
+}
 
 
 def encode(figure: Figure) -> dict[str, bytes]:
@@ -38,7 +47,7 @@ def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str]
     figure, axes = _plot(title, "solves", f"mean RMSE ({DISPARITY_UNIT})")
     for key, curve in curves.items():
         solves = np.arange(1, 1 + len(curve))
-        axes.plot(solves, curve, color=COLOURS[key], label=f"{labels[key]}: {curve[-1]:.3f}")
+        axes.plot(solves, curve, color=COLOURS.get(key), label=f"{labels[key]}: {curve[-1]:.3f}")
     axes.set_xscale("log")
     axes.set_xticks([n for n in (1, 2, 5, 10, 20, 50, 100, 200, 300) if n <= max(map(len, curves.values()))])
     axes.xaxis.set_major_formatter("{x:g}")
@@ -55,7 +64,7 @@ def against_alpha(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
     figure, axes = _plot("Sensitivity to alpha", "alpha", f"mean final RMSE ({DISPARITY_UNIT})")
     for key, row in rows.items():
         alphas = [float(alpha) for alpha in row["by_alpha"]]
-        axes.plot(alphas, list(row["by_alpha"].values()), "o-", color=COLOURS[key], label=row["label"])
+        axes.plot(alphas, list(row["by_alpha"].values()), "o-", color=COLOURS.get(key), label=row["label"])
     axes.set_xscale("log")
     axes.set_xticks(alphas)
     axes.xaxis.set_major_formatter("{x:g}")
