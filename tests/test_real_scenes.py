@@ -1,13 +1,13 @@
-"""Accuracy on real scenes with ground truth, where they are at hand (see `data_folder`).
+"""Accuracy on real scenes with ground truth, if they are available (see `data_folder`).
 
-The limits are a float64 transcription's results (17 views, alpha 0.5, epsilon 2e-4; RMSE over the whole frame) plus 3 %
-on a scene and 2 % in the mean.
+The limits are the results of a float64 transcription of the model (17 views, alpha 0.5, epsilon 2e-4; RMSE over the
+whole frame), plus 3 % for a scene and 2 % for the mean.
 """
 
 import numpy as np
 import pytest
 
-from gradcon import Options, estimate, evaluate_uncertainty, open_scene
+from gradcon import Options, Scene, estimate, evaluate_uncertainty, open_scene
 from gradcon.result.stopping import StopReason
 
 pytestmark = pytest.mark.data
@@ -21,7 +21,7 @@ CONES_SIZE = (375, 450)
 
 @pytest.fixture(scope="module")
 def hci(data_folder):
-    """Results of all HCI scenes after 40 solves."""
+    """The results of all HCI scenes after 40 solves."""
     return {name: estimate(open_scene(data_folder / "hci" / name), Options(solves=40)) for name in GCM_40_SOLVES}
 
 
@@ -33,7 +33,7 @@ def test_hci_accuracy_after_40_solves(hci):
     assert np.mean(list(measured.values())) <= 1.02 * 0.235
 
 
-def test_the_uncertainty_means_what_it_says(hci):
+def test_the_uncertainty_fits_the_error(hci):
     found = [evaluate_uncertainty(r.disparity, r.uncertainty, r.scene.ground_truth) for r in hci.values()]
     mean = {key: np.mean([one[key] for one in found]) for key in ("reduction_20", "median_predicted", "median_error")}
     assert mean["reduction_20"] >= 45
@@ -41,17 +41,16 @@ def test_the_uncertainty_means_what_it_says(hci):
     assert min(one["reduction_20"] for one in found) > 10
 
 
-def test_the_order_of_the_methods_is_the_papers(data_folder):
-    scene = open_scene(data_folder / "hci" / "cotton")
+def test_the_gcm_beats_the_other_methods_even_with_fewer_solves(hci):
+    scene = hci["cotton"].scene
     choices = {
-        "gcm": Options(solves=60),
         "coarse-to-fine": Options(method="coarse-to-fine", solves=150),
         "without scale": Options(solves=60, without="scale"),
         "without gradient": Options(solves=60, without="gradient"),
         "naive": Options(method="naive", solves=60),
     }
     rmse = {name: estimate(scene, options).metrics["rmse"] for name, options in choices.items()}
-    assert rmse["gcm"] == min(rmse.values()), rmse
+    assert hci["cotton"].metrics["rmse"] < min(rmse.values()), rmse
 
 
 @pytest.mark.parametrize(("name", "limit"), [("Aloe", 0.9), ("Cloth1", 0.15), ("Baby1", 0.7)])
@@ -71,6 +70,13 @@ def test_middlebury_2003(data_folder):
 
 def test_engines_agree_on_a_real_scene(data_folder):
     scene = open_scene(data_folder / "hci" / "dishes")
+    window = np.s_[128:384, 128:384]  # the reference engine is slow
+    scene = Scene(
+        scene.reference[window],
+        [target[window] for target in scene.targets],
+        scene.baselines,
+        ground_truth=scene.ground_truth[window],
+    )
     a, b = (estimate(scene, Options(solves=4), engine=engine) for engine in ("cpu", "reference"))
     assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
     assert max(row.inner_iterations for row in a.history) <= 20
