@@ -1,4 +1,4 @@
-"""The parts of the reproduction: scenes found, alpha chosen, cameras disturbed, files left alone."""
+"""The parts of the reproduction: finding scenes, choosing alpha, disturbing cameras, protecting a user's files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,27 @@ import pytest
 
 from gradcon import Scene, synth
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, alpha, changes, module, multi_scale, outputs, scale_ratio, single_scale
-from gradcon.experiments.comparison import Setup
+from gradcon.experiments import (
+    EXPERIMENTS,
+    FORMER_NAMES,
+    alpha,
+    changes,
+    load,
+    multi_scale,
+    outputs,
+    scale_ratio,
+    single_scale,
+)
 from gradcon.experiments.crossvalidation import choose, mean_curve, solves_within
-from gradcon.experiments.datasets import find
-from gradcon.experiments.experiment import Claim, Column
+from gradcon.experiments.datasets import KINDS, find
+from gradcon.experiments.experiment import Claim, Column, Experiment, Setup
 from gradcon.experiments.report import cell
 from gradcon.experiments.results import judged
 from gradcon.experiments.single_scale import ahead_from
 
 
 def test_a_fold_does_not_choose_by_its_own_scenes() -> None:
-    # Scene a alone would choose 1, and b and c choose 2; a must be judged with 2 and the others with their mean's.
+    # Alone, scene a would choose 1, while b and c would choose 2: a must be judged with 2, each other by a mean with a.
     rmse = {1.0: {"a": 0.0, "b": 0.5, "c": 0.6}, 2.0: {"a": 0.4, "b": 0.4, "c": 0.3}}
     choice = choose(rmse, [["a"], ["b"], ["c"]])
     assert choice.alphas == [2.0, 1.0, 1.0]
@@ -49,7 +58,7 @@ def test_an_ended_run_keeps_its_last_value_in_the_mean() -> None:
 def test_arrival_is_for_good() -> None:
     assert solves_within([2.0, 1.01, 1.5, 1.01, 1.0], 0.02) == 4
     assert solves_within([1.0, 1.0], 0.02) == 1
-    assert solves_within([0.9, 1.0], 0.02) == 2  # better than the end is not at the end
+    assert solves_within([0.9, 1.0], 0.02) == 2  # a value better than the final one is not within range of it
 
 
 def test_ahead_for_good() -> None:
@@ -61,7 +70,7 @@ def test_ahead_for_good() -> None:
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As HCI comes: folders of folders; one scene lacks its ground truth, one folder holds none, two share a name."""
+    """Nested folders, as in HCI: one scene lacks its ground truth, one folder holds no scene, two share a name."""
     root = tmp_path_factory.mktemp("hci")
     for number, where in enumerate(("training/boxes", "training/town", "test/blind", "extra/town")):
         synth.write("planes", root / where, (24, 24), views=5, seed=number)
@@ -74,9 +83,9 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_scenes_are_found_in_folders_of_folders(scenes: Path) -> None:
     dataset = find(scenes, "hci")
-    assert [entry.name for entry in dataset.entries] == ["boxes", "extra/town", "training/town"]
-    assert len({entry.sha256 for entry in dataset.entries}) == 3
-    assert dataset.named("boxes") is dataset.entries[0]
+    assert [scene.name for scene in dataset.scenes] == ["boxes", "extra/town", "training/town"]
+    assert len({scene.sha256 for scene in dataset.scenes}) == 3
+    assert dataset.named("boxes") is dataset.scenes[0]
     assert dataset.named("pens") is None
     assert dataset.folds == [["boxes"], ["extra/town"], ["training/town"]]
     assert len(dataset.skipped) == 2
@@ -86,13 +95,13 @@ def test_scenes_are_found_in_folders_of_folders(scenes: Path) -> None:
 
 def test_the_hash_is_of_the_content(scenes: Path, tmp_path: Path) -> None:
     synth.write("planes", tmp_path / "elsewhere", (24, 24), views=5, seed=0)
-    (first,) = find(tmp_path, "hci").entries
-    assert first.sha256 == find(scenes, "hci").entries[0].sha256
+    (first,) = find(tmp_path, "hci").scenes
+    assert first.sha256 == find(scenes, "hci").scenes[0].sha256
     truth = tmp_path / "elsewhere" / "gt_disp_lowres.pfm"
     content = bytearray(truth.read_bytes())
     content[-1] ^= 1
     truth.write_bytes(content)
-    assert find(tmp_path, "hci").entries[0].sha256 != first.sha256
+    assert find(tmp_path, "hci").scenes[0].sha256 != first.sha256
 
 
 @pytest.mark.parametrize("wrong", ["missing", "file", "empty", "other dataset", "no truth"])
@@ -106,15 +115,16 @@ def test_a_folder_without_usable_scenes_is_refused(tmp_path: Path, scenes: Path,
         folder = scenes / "test"
     with pytest.raises(InputError) as error:
         find(scenes if wrong == "other dataset" else folder, "middlebury" if wrong == "other dataset" else "hci")
-    assert str(error.value).startswith(str(scenes if wrong == "other dataset" else folder))
+    assert error.value.where == str(scenes if wrong == "other dataset" else folder)
+    assert error.value.remedy
 
 
 def test_a_scene_counts_once(tmp_path: Path, scenes: Path) -> None:
-    """Links to one scene, and scenes of one name behind links of different names."""
+    """Two links lead to the same scene, and two to different scenes of the same name."""
     for link, target in (("a", "training/boxes"), ("b", "training/boxes"), ("c", "training/town"), ("d", "extra/town")):
         (tmp_path / link).symlink_to(scenes / target)
     dataset = find(tmp_path, "hci")
-    assert [entry.name for entry in dataset.entries] == ["a", "c", "d"]
+    assert [scene.name for scene in dataset.scenes] == ["a", "c", "d"]
     assert len(dataset.skipped) == 1
     assert "b: is the same scene as" in dataset.skipped[0]
 
@@ -127,7 +137,7 @@ def test_an_unreadable_folder_is_named(tmp_path: Path) -> None:
 
 
 def waves(shape: tuple[int, int] = (64, 80)) -> Scene:
-    """A scene whose images are a known function of the position."""
+    """Return a scene whose images are a known function of position."""
     y, x = np.indices(shape)
     pixels = 0.5 + 0.4 * np.sin(x / 9) * np.cos(y / 7)
     return Scene(pixels, [pixels, pixels], [(-2, 0), (0, -2)], ground_truth=x + 100.0 * y)
@@ -145,8 +155,8 @@ def test_barrel_distortion_moves_points_as_the_division_model_says() -> None:
     np.testing.assert_allclose(distorted.reference, expected, atol=2e-3)
     np.testing.assert_allclose(distorted.targets[1], expected, atol=2e-3)
     assert distorted.ground_truth is not None
-    np.testing.assert_array_equal(distorted.ground_truth // 100, np.round(v))  # of the nearest pixel
-    assert min(v.min(), u.min(), height - 1 - v.max(), width - 1 - u.max()) >= 0  # cropped to what was seen
+    np.testing.assert_array_equal(distorted.ground_truth // 100, np.round(v))  # that of the nearest pixel
+    assert min(v.min(), u.min(), height - 1 - v.max(), width - 1 - u.max()) >= 0  # cropped to the known pixels
     assert 0.85 * height < distorted.shape[0] < height
     np.testing.assert_array_equal(distorted.baselines, scene.baselines)
     same_frame = changes.changed(scene, changes.barrel(0))
@@ -155,7 +165,7 @@ def test_barrel_distortion_moves_points_as_the_division_model_says() -> None:
     np.testing.assert_allclose(same_frame.reference, 0.5 + 0.4 * np.sin(u / 9) * np.cos(v / 7), atol=2e-3)
 
 
-def test_noise_on_baselines_is_told_in_shortest_baselines() -> None:
+def test_noise_is_relative_to_the_shortest_baseline() -> None:
     views = np.random.default_rng(0).random((81, 4, 4))
     steps = [(3.0 * u, 3.0 * v) for v in range(-4, 5) for u in range(-4, 5) if (u, v) != (0, 0)]  # shortest: 3
     grid = Scene(views[0], views[1:], steps)
@@ -174,23 +184,23 @@ def test_noise_on_baselines_is_told_in_shortest_baselines() -> None:
 def test_scale_ratio_starts_at_one_and_agrees_with_simulation() -> None:
     for exponent in scale_ratio.SPECTRA.values():
         found = scale_ratio.ratios(exponent, [1e-3, 1.0, 4.0], pixels=64, samples=40).record
-        assert found["ratio"]["0.001"] == pytest.approx(1, abs=1e-3)  # no filter: J'_A = J'_B = g^2
+        assert found["ratio"]["0.001"] == pytest.approx(1, abs=1e-3)  # without a filter J'_A = J'_B = g^2
         for sigma, value in found["ratio"].items():
             assert found["simulated"][sigma] == pytest.approx(value, rel=0.1)
 
 
 def test_scale_ratio_of_white_noise_far_out() -> None:
-    """For large sigma J'_A tends to P, and J'_B's power to P E h^2, which for white noise is a Gaussian integral."""
+    """For large sigma, J'_A tends to P and the power of J'_B to P E h^2, a Gaussian integral for white noise."""
     sigma = 6.0
     s0, s1 = scale_ratio.SIGMA_0**2, scale_ratio.SIGMA_0**2 + sigma**2
     found = scale_ratio.ratios(0, [sigma], pixels=256, samples=1).record["ratio"]["6.000"]
-    # integral of w_x^2 exp(-s |w|^2) over the plane is proportional to s^-2; [-pi, pi] cuts 4 % of the narrow filter's
+    # The integral of w_x^2 exp(-s |w|^2) over the plane is proportional to s^-2; for s0, [-pi, pi] cuts off 4 % of it.
     assert found == pytest.approx((s1 / s0) ** 2, rel=0.1)
 
 
 @pytest.mark.parametrize("exponent", scale_ratio.SPECTRA.values())
 def test_scale_ratio_does_not_depend_on_the_grid(exponent: float) -> None:
-    """Steep spectra have much of their power in the few cells around zero."""
+    """Steep spectra have much of their power in the few cells around zero, where a coarse grid could go wrong."""
     sigmas = [1.0, 2.828, 5.657]
     coarse, fine = (scale_ratio.ratios(exponent, sigmas, n, samples=1).record["ratio"] for n in (128, 512))
     for sigma in coarse:
@@ -205,13 +215,14 @@ def test_own_files_are_overwritten_and_a_users_are_not(tmp_path: Path) -> None:
     (tmp_path / "thesis.md").write_bytes(b"mine")
     for name in ("report.md", "thesis.md"):
         before = (tmp_path / name).read_bytes()
-        with pytest.raises(InputError, match=f"{name}: is not as"):
+        with pytest.raises(InputError) as error:
             outputs.write(tmp_path, {"results.json": b"[]", name: b"new"})
+        assert error.value.where == str(tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
-        assert (tmp_path / "results.json").read_bytes() == b"{}"  # nothing of the rest was written either
+        assert (tmp_path / "results.json").read_bytes() == b"{}"  # the other file was not written either
 
 
-def test_own_files_of_no_more_use_are_removed_and_a_users_are_not(tmp_path: Path) -> None:
+def test_obsolete_own_files_are_removed_and_a_users_are_not(tmp_path: Path) -> None:
     outputs.write(tmp_path, {"old.csv": b"1", "edited.csv": b"2", "kept.csv": b"3"})
     (tmp_path / "edited.csv").write_bytes(b"2, with a remark")
     (tmp_path / "mine.csv").write_bytes(b"4")
@@ -220,7 +231,7 @@ def test_own_files_of_no_more_use_are_removed_and_a_users_are_not(tmp_path: Path
     assert left == {"new.csv", "kept.csv", "edited.csv", "mine.csv"}
 
 
-def test_a_cut_in_the_middle_of_writing_is_recovered_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_recovers_from_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outputs.write(tmp_path, {"report.md": b"one"})
 
     def cut(folder: Path, files: object) -> None:
@@ -238,8 +249,9 @@ def test_a_cut_in_the_middle_of_writing_is_recovered_from(tmp_path: Path, monkey
 @pytest.mark.parametrize("content", ["[]", "{}", "not json", json.dumps({"format": "other", "files": {}})])
 def test_a_manifest_of_something_else_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest\.json"):
+    with pytest.raises(InputError) as error:
         outputs.write(tmp_path, {"report.md": b"one"})
+    assert error.value.where == str(tmp_path / "manifest.json")
     assert (tmp_path / "manifest.json").read_text() == content
 
 
@@ -250,10 +262,17 @@ def test_cells() -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_has_its_parts(name: str) -> None:
-    experiment = module(name)
-    assert all(hasattr(experiment, part) for part in ("TITLE", "PAPER", "NEEDS", "PICTURES", "jobs", "conclude"))
-    assert len((experiment.__doc__ or "").splitlines()[0]) > 20
+def test_every_experiment_can_be_loaded(name: str) -> None:
+    experiment = load(name)
+    assert isinstance(experiment, Experiment)
+    assert {experiment.needs, *experiment.also_uses} <= {None, *KINDS}
+    assert experiment.title
+    assert not experiment.paper.endswith(".")  # the report adds it
+
+
+def test_former_names_lead_to_experiments() -> None:
+    assert set(FORMER_NAMES.values()) <= set(EXPERIMENTS)
+    assert not set(FORMER_NAMES) & set(EXPERIMENTS)
 
 
 def row(label: str, rmse: float, arrived: int, solves: int) -> dict[str, Any]:
@@ -278,8 +297,8 @@ def test_claims_of_the_multi_scale_experiment() -> None:
     curves = {"gcm": [0.5, 0.26, 0.22], "coarse-to-fine": [0.6, 0.5, 0.27]}
     claims = multi_scale._claims(rows, curves)
     assert [claim.supported for claim in claims] == [True] * len(claims)
-    assert "after 2 solves" in claims[1].measured
-    # Turn everything around, and nothing is left.
+    assert "needs 2 solves" in claims[1].measured
+    # With everything reversed, no claim is supported.
     rows["gcm"] = row("GCM", 0.5, 300, 300)
     rows["gcm"]["rmse_after_40"] = 0.6
     rows["coarse-to-fine"] = row("Coarse to fine", 0.27, 20, 200)
@@ -301,11 +320,11 @@ def test_claims_on_alpha_and_on_one_scale() -> None:
     assert [claim.supported for claim in single_scale._claims(one, curves)] == [True, True, True, True]
 
 
-def test_runs_cut_short_judge_nothing_about_their_end() -> None:
+def test_runs_cut_short_cannot_tell_how_they_end() -> None:
     quick = Setup("cpu", (0.5,), 40, quick=True)
     claims = [Claim("It ends well.", True, "it did.", needs_end=True), Claim("It is best.", True, "it was.")]
     assert [judged(claim, quick).supported for claim in claims] == [None, True]
-    assert all(judged(claim, quick).measured.startswith("after 40 solves: ") for claim in claims)
+    assert all(judged(claim, quick).measured.startswith("With 40 solves: ") for claim in claims)
     assert [judged(claim, replace(quick, quick=False)) for claim in claims] == claims
     spectrum = Claim("It grows.", True, "it does.", of_runs=False)
     assert judged(spectrum, quick) == spectrum

@@ -1,4 +1,4 @@
-"""The peers speak the package's language: sign, unit and a value for every pixel."""
+"""The peers follow the package's conventions: the sign, the unit, and a value for every pixel."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from scipy import ndimage
 from gradcon import evaluate, synth
 from gradcon.errors import InputError
 from gradcon.experiments import peer_methods
-from gradcon.experiments.peer_methods import PEERS, TUNED, available, run_peer, widest_pair
+from gradcon.experiments.peer_methods import LIBRARIES, PEERS, TUNED, missing_libraries, run_peer, widest_pair
 from gradcon.scene import Scene
 
 pytest.importorskip("cv2")
 pytest.importorskip("skimage")
 
 RANGE = (-2.0, 2.0)  # pixels per unit baseline
-INNER = np.s_[16:-16, 16:-16]  # away from where a shift brings in pixels that the reference does not have
+INNER = np.s_[16:-16, 16:-16]  # leaves out the borders, where a shift brings in pixels that the reference does not have
 CROSS = [(2, 0), (-2, 0), (1, 0), (-1, 0), (0, 2), (0, -2), (0, 1), (0, -1)]
 
 
 def shifted(disparity: float, baselines: list[tuple[float, float]], size: int = 96) -> Scene:
-    """A smooth random texture that lies at one disparity, in pixels per unit baseline."""
+    """Return a scene of a smooth random texture at one disparity, in pixels per unit baseline."""
     noise = np.random.default_rng(0).normal(size=(size, size))
     texture = ndimage.gaussian_filter(noise, 1.5, mode="wrap")
     texture = (texture - texture.min()) / np.ptp(texture)
 
     def view(B: tuple[float, float]) -> NDArray[Any]:
-        # What stands at x in the reference is seen at x + B w.
+        # A point at x in the reference is seen at x + B w.
         moved = ndimage.shift(texture, (B[1] * disparity, B[0] * disparity), order=3, mode="grid-wrap")
         return np.clip(moved, 0, 1).astype(np.float32)
 
@@ -57,16 +57,16 @@ def test_map_of_a_scene_with_depth(name: str, tuned: bool) -> None:
     assert w.shape == scene.shape
     assert np.isfinite(w).all()
     assert scene.ground_truth is not None
-    if tuned:  # so small an image is hard on the defaults: DIS leaves out the two finest scales
+    if tuned:  # the defaults do badly on such a small image: DIS skips the two finest scales
         assert evaluate(w, scene.ground_truth)["rmse"] < 0.8 * float(np.std(scene.ground_truth))
 
 
 @pytest.mark.parametrize(
     ("baselines", "widest"),
     [
-        (CROSS, (-2, 0)),  # of two equally wide the camera on the right
+        (CROSS, (-2, 0)),  # of two equally wide pairs, the one with the right-hand camera
         ([(1, 0), (3, 0), (-2, 0)], (3, 0)),
-        ([(0, 5), (4, 4), (-1, 0)], (-1, 0)),  # longer ones are not in the reference's row
+        ([(0, 5), (4, 4), (-1, 0)], (-1, 0)),  # the longer baselines are not in the reference's row
     ],
 )
 @pytest.mark.parametrize("disparity", [0.5, -1.0])
@@ -79,7 +79,7 @@ def test_sgbm_takes_the_widest_pair_of_the_row(
     assert np.median(w[INNER]) == pytest.approx(disparity, abs=0.08)
 
 
-def test_sgbm_searches_where_it_is_told() -> None:
+def test_sgbm_searches_the_given_range() -> None:
     scene = shifted(1.5, CROSS)
     assert np.median(run_peer(scene, "sgbm", True, (1.0, 2.0))[INNER]) == pytest.approx(1.5, abs=0.05)
     assert run_peer(scene, "sgbm", True, (-9.0, -6.0)).max() < 0
@@ -96,18 +96,18 @@ def test_every_peer_has_tuned_settings() -> None:
     assert set(TUNED) == set(PEERS)
 
 
-def test_what_cannot_be_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scenes_and_settings_that_cannot_run_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = shifted(0.5, [(0, 1)])
-    with pytest.raises(InputError, match="orb: is not a peer; choose one of sgbm"):
+    with pytest.raises(InputError, match="name: 'orb' is not a peer; choose one of sgbm"):
         run_peer(scene, "orb", False, RANGE)
-    with pytest.raises(InputError, match="no view stands in the reference's row"):
+    with pytest.raises(InputError, match="no target in the reference's row"):
         run_peer(scene, "sgbm", False, RANGE)
-    with pytest.raises(InputError, match="is empty"):
+    with pytest.raises(InputError, match=r"disparity_range: .* is empty"):
         run_peer(shifted(0.5, CROSS), "sgbm", False, (1.0, 1.0))
     with pytest.raises(InputError, match="planar array"):
         run_peer(synth.render("rotated", size=(32, 32), grid=3), "dis", False, RANGE)
-    assert available() is None
+    assert missing_libraries() is None
     monkeypatch.setitem(sys.modules, "cv2", None)  # as if it were not installed
-    assert "gradcon[peers]" in (available() or "")
-    with pytest.raises(InputError, match="pip install"):
+    with pytest.raises(InputError, match="OpenCV and scikit-image are not installed") as error:
         run_peer(scene, "dis", False, RANGE)
+    assert all(library in error.value.remedy for library in LIBRARIES)

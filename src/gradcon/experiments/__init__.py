@@ -1,14 +1,18 @@
-"""The paper's evaluation: every table and figure, regenerated on whatever scenes are at hand.
+"""The paper's evaluation: every table and figure, computed again on the scenes you have.
 
-`reproduce` is the way in; each experiment is a module, see `experiment`.
+`reproduce` is the entry point.  To add an experiment, write a module that defines ``EXPERIMENT`` (see
+`gradcon.experiments.experiment.Experiment`) and name it in `EXPERIMENTS`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
-EXPERIMENTS = (
+if TYPE_CHECKING:
+    from gradcon.experiments.experiment import Experiment
+
+EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi_scale
     "single-scale",
     "multi-scale",
     "alpha",
@@ -21,8 +25,9 @@ EXPERIMENTS = (
     "uncertainty",
     "peers",
 )
+FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 
 
-def module(name: str) -> ModuleType:
-    """The experiment called `name`."""
-    return import_module(f"gradcon.experiments.{name.replace('-', '_')}")
+def load(name: str) -> Experiment:
+    """Import an experiment by its name."""
+    return cast("Experiment", import_module(f"gradcon.experiments.{name.replace('-', '_')}").EXPERIMENT)

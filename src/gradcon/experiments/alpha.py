@@ -1,47 +1,35 @@
-"""How much the choice of alpha matters, to coarse to fine and to the GCM."""
+"""How sensitive coarse to fine and the GCM are to alpha."""
 
 from __future__ import annotations
 
-from gradcon.experiments.comparison import Comparison
+from gradcon.experiments.comparison import Comparison, Verdict, comparison_experiment
 from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
-from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
-
-TITLE = "Sensitivity to alpha"
-PAPER = "figure of Multi-Scale Results on the sensitivity to alpha"
-NEEDS = "hci"
-PICTURES = ("alpha",)
 
 
 def comparison(context: Context) -> Comparison:
-    return Comparison(context.datasets[NEEDS], (COARSE_TO_FINE, GCM), context.plan)
+    return Comparison(context.datasets["hci"], (COARSE_TO_FINE, GCM), context.setup)
 
 
-def jobs(context: Context) -> list[Job]:
-    return comparison(context).jobs()
-
-
-def conclude(context: Context, report: Outcomes) -> Findings:
-    verdict = comparison(context).judge(report)
+def describe(context: Context, verdict: Verdict) -> Findings:
     rows = verdict.rows()
-    if not rows:
-        return Findings()
     for row in rows.values():
         means = row["by_alpha"]
         row["best_alpha"] = float(min(means, key=means.__getitem__))
         row["spread_percent"] = 100 * (max(means.values()) / min(means.values()) - 1)
+    several = len(context.setup.alphas) > 1
     columns = [Column("label", "method", "s")]
-    columns += [Column(f"by_alpha|{alpha:g}", f"alpha {alpha:g}") for alpha in context.plan.alphas]
+    columns += [Column(f"by_alpha|{alpha:g}", f"alpha {alpha:g}") for alpha in context.setup.alphas]
     notes = verdict.notes()
-    if len(context.plan.alphas) > 1:
+    if several:
         columns += [Column("best_alpha", "best alpha", "g"), Column("spread_percent", "worst over best (%)", "+.0f")]
     else:
-        notes.append("Quick: alpha 0.5 alone, so nothing can be said about its influence.")
+        notes.append("A quick run uses only alpha 0.5, so it cannot show the influence of alpha.")
     return Findings(
         rows=rows,
         columns=columns,
-        claims=_claims(rows) if len(context.plan.alphas) > 1 else [],
+        claims=_claims(rows) if several else [],
         pictures=[
             Picture("alpha", "Mean final RMSE over all scenes against alpha.", lambda: figures.against_alpha(rows))
         ],
@@ -56,12 +44,22 @@ def _claims(rows: dict[str, Row]) -> list[Claim]:
         Claim(
             "The alpha that performs best for both approaches is 0.5.",
             set(best.values()) == {0.5},
-            f"best is {best['coarse-to-fine']:g} for coarse to fine and {best['gcm']:g} for the GCM.",
+            f"The best alpha is {best['coarse-to-fine']:g} for coarse to fine and {best['gcm']:g} for the GCM.",
         ),
         Claim(
             "Coarse to fine is significantly more sensitive to alpha than the GCM.",
             spread["coarse-to-fine"] > 1.2 * spread["gcm"],
-            f"the worst alpha's RMSE is {spread['coarse-to-fine']:.0f} % above the best's for coarse to fine, "
-            f"{spread['gcm']:.0f} % for the GCM.",
+            f"The worst alpha raises the RMSE over the best by {spread['coarse-to-fine']:.0f} % for coarse to fine and "
+            f"by {spread['gcm']:.0f} % for the GCM.",
         ),
     ]
+
+
+EXPERIMENT = comparison_experiment(
+    "Sensitivity to alpha",
+    "the figure in Multi-Scale Results on the sensitivity to alpha",
+    "hci",
+    comparison,
+    describe,
+    pictures=("alpha",),
+)

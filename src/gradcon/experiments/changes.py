@@ -1,6 +1,6 @@
-"""What real cameras do to a scene: lenses that distort, and positions that are not quite known.
+"""Imperfections of real cameras: lenses that distort, and positions that are known only approximately.
 
-Changes are plain data, as they are part of a job's key.
+A change is plain data, because it is part of a job's key.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ Change = dict[str, Any]
 
 
 def barrel(strength: float = 0.125, frame: float = 0.125) -> Change:
-    """Barrel distortion of every view by the one-term division model with K1 = -strength / height^2.
+    """Distort every view by the one-term division model with K1 = -strength / height^2.
 
-    The frame is cropped to what is known at the strength `frame`; `barrel(0)` is the same frame without distortion.
+    The frame is cropped to the pixels that are known at the strength `frame`; `barrel(0)` is the same frame without
+    distortion.
     """
     return {"kind": "barrel", "strength": strength, "frame": frame}
 
 
 def baseline_noise(deviation: float, draw: str) -> Change:
-    """Gaussian noise on both coordinates of every baseline, of `deviation` shortest baselines; a draw for each name."""
+    """Add Gaussian noise to both coordinates of every baseline.
+
+    `deviation` is a multiple of the shortest baseline; `draw` is a name that seeds the random numbers.
+    """
     return {"kind": "baselines", "deviation": deviation, "seed": zlib.crc32(draw.encode())}
 
 
 def changed(scene: Scene, change: Change) -> Scene:
-    """The scene as that camera would have recorded it, or as that calibration would describe it."""
+    """Return the scene as such a camera records it, or as such a calibration describes it."""
     if change["kind"] == "barrel":
         return _distorted(scene, change["strength"], change["frame"])
     noise = np.random.default_rng(change["seed"]).normal(0, change["deviation"] * scene.unit, scene.baselines.shape)
@@ -38,10 +42,10 @@ def changed(scene: Scene, change: Change) -> Scene:
 
 
 def _distorted(scene: Scene, strength: float, frame: float) -> Scene:
-    """Resample views and truth.
+    """Resample the views and the ground truth.
 
     A point at distance r from the centre of the distorted image was at r / (1 + K1 r^2) in the undistorted one.  The
-    baselines stay: the estimator does not know of the lens.
+    baselines stay the same, because the estimator does not know about the lens.
     """
     from scipy.ndimage import map_coordinates
 
@@ -57,14 +61,14 @@ def _distorted(scene: Scene, strength: float, frame: float) -> Scene:
         map_coordinates(image.astype(np.float64), where, order=3, mode="nearest").clip(0, 1).astype(np.float32)
         for image in (scene.reference, *scene.targets)
     )
-    truth = None  # of the nearest pixel: a mean across an edge would be the disparity of nothing
+    truth = None  # take the nearest pixel: a mean across an edge would be the disparity of neither side
     if scene.ground_truth is not None:
         truth = map_coordinates(scene.ground_truth, where, order=0, mode="nearest")
     return _like(scene, reference, targets, scene.baselines, truth)
 
 
 def _reach(corner: NDArray[np.float64], K1: float) -> float:
-    """How much farther from the centre a corner of the frame was before the lens."""
+    """Return how much farther from the centre a corner of the frame was before the distortion."""
     return float(1 / (1 + K1 * (corner**2).sum()))
 
 

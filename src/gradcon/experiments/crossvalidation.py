@@ -1,4 +1,4 @@
-"""Choosing alpha on some scenes to judge a method on others."""
+"""Choosing alpha on some scenes in order to judge a method on others."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-DEFAULT_ALPHA = 0.5  # where there is no other scene to choose it on
+DEFAULT_ALPHA = 0.5  # for a scene that has no others to choose alpha on
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which alpha each fold chose."""
+    """The alpha that each fold chose."""
 
-    alphas: list[float]  # fold by fold
-    of_scene: dict[str, float]  # the alpha that each scene is judged with
+    alphas: list[float]  # one per fold
+    of_scene: dict[str, float]  # the alpha with which each scene is judged
 
 
 def choose(rmse: Mapping[float, Mapping[str, float]], folds: Sequence[Sequence[str]]) -> Choice:
-    """For each fold the alpha with the best mean RMSE on the scenes of all other folds.
+    """Choose, for each fold, the alpha with the lowest mean RMSE on the scenes of all other folds.
 
     Parameters
     ----------
     rmse : mapping
-        By alpha and scene.
+        RMSE by alpha and scene.
     folds : sequence of sequences of str
         The scenes of each fold.
     """
@@ -39,13 +39,13 @@ def choose(rmse: Mapping[float, Mapping[str, float]], folds: Sequence[Sequence[s
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
-    """Mean RMSE after each solve; a run that has ended keeps its last value."""
+    """Return the mean RMSE after each solve; a run that has ended keeps its last value."""
     longest = max(len(curve) for curve in curves)
     return np.mean([[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves], axis=0).tolist()
 
 
 def solves_within(curve: Sequence[float], share: float) -> int:
-    """After how many solves the RMSE is within `share` of its final value, for good."""
+    """Return the solve from which the RMSE stays within `share` of its final value."""
     final = curve[-1]
     outside = [n for n, value in enumerate(curve, start=1) if abs(value - final) > share * final]
     return 1 + (outside[-1] if outside else 0)

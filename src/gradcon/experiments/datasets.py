@@ -1,4 +1,4 @@
-"""The scenes that a folder holds: found, opened once, hashed; what cannot be used is named."""
+"""The scenes in a folder: found, opened once and hashed.  Folders that cannot be used are listed with the reason."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from gradcon.io.middlebury import is_middlebury
 from gradcon.jobs.job import sha256_of, sha256_of_array
 from gradcon.scene import Scene
 
-DEPTH = 3  # folders in folders: HCI comes in additional/, stratified/ and training/
+DEPTH = 3  # levels of folders to search: HCI comes in additional/, stratified/ and training/
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What the paper says about a dataset."""
+    """How the paper uses a dataset."""
 
     label: str
     views: str  # as `open_scene` takes them
     folds: int
-    scenes: int  # in the paper
+    paper_scenes: int  # how many scenes the paper uses
+    is_scene: Callable[[Path], bool]
 
 
 KINDS = {
-    "hci": Kind("4D Light Field Benchmark", "cross", folds=6, scenes=24),
-    "middlebury": Kind("Middlebury 2006", "all", folds=7, scenes=21),
+    "hci": Kind("4D Light Field Benchmark", "cross", folds=6, paper_scenes=24, is_scene=is_hci),
+    "middlebury": Kind("Middlebury 2006", "all", folds=7, paper_scenes=21, is_scene=is_middlebury),
 }
 
 
 @dataclass(frozen=True)
 class KnownScene:
-    """A scene that can be used."""
+    """A scene that can be used, with what is known about it before any job runs."""
 
     name: str
     folder: Path
@@ -47,71 +48,82 @@ class KnownScene:
     size: tuple[int, int]  # width, height
     disparity_range: tuple[float, float]  # of the ground truth, pixels per unit baseline
 
+    @property
+    def last_name(self) -> str:
+        """The name without the folders that tell it from another scene of that name."""
+        return self.name.rsplit("/")[-1]
+
 
 @dataclass(frozen=True)
 class Dataset:
     """The usable scenes of a folder, sorted by name."""
 
     kind: Kind
-    entries: list[KnownScene]
-    skipped: list[str] = field(default_factory=list)  # a sentence each
+    scenes: list[KnownScene]
+    skipped: list[str] = field(default_factory=list)  # a sentence for each folder that cannot be used
 
     @property
     def folds(self) -> list[list[str]]:
-        """Names of the scenes of each fold: as many folds as the paper has, or as there are scenes."""
-        names = [entry.name for entry in self.entries]
+        """The names of the scenes in each fold; as many folds as in the paper, but no empty ones."""
+        names = [scene.name for scene in self.scenes]
         count = min(self.kind.folds, len(names))
         return [names[k::count] for k in range(count)]
 
     def spread(self, count: int) -> list[KnownScene]:
-        """At most `count` of the scenes, from the whole length of the list."""
-        picked = np.linspace(0, len(self.entries) - 1, min(count, len(self.entries)))
-        return [self.entries[round(k)] for k in picked]
+        """Return at most `count` scenes, evenly spread over the list."""
+        picked = np.linspace(0, len(self.scenes) - 1, min(count, len(self.scenes)))
+        return [self.scenes[round(k)] for k in picked]
 
     def named(self, name: str) -> KnownScene | None:
-        return next((entry for entry in self.entries if entry.name.rsplit("/")[-1] == name), None)
+        """Return the first scene of this name, in whichever folder it is."""
+        return next((scene for scene in self.scenes if scene.last_name == name), None)
 
 
 def find(folder: Path, kind: str) -> Dataset:
-    """All scenes in `folder` and the folders in it; an InputError if there is none that can be used."""
-    is_scene = is_hci if kind == "hci" else is_middlebury
+    """Find all scenes in `folder` and its subfolders; raise an InputError if none of them can be used."""
     if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "there is no such folder"
-        raise InputError(f"{folder}: {what}; give the folder that holds the scenes.")
-    found, skipped = _walk(folder, is_scene, DEPTH)
+        problem = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise InputError(folder, problem, "give the folder that holds the scenes")
+    found, skipped = _walk(folder, KINDS[kind].is_scene, DEPTH)
     if not found:
-        raise InputError(f"{folder}: holds no scene of the {KINDS[kind].label}; give the folder that holds its scenes.")
-    named = Counter(path.resolve().name for path in found)
-    entries: dict[str, KnownScene] = {}  # by hash
+        raise InputError(folder, f"holds no scene of the {KINDS[kind].label}", "give the folder that holds its scenes")
+    count = Counter(path.resolve().name for path in found)
+    scenes: dict[str, KnownScene] = {}  # by hash
+    errors: list[InputError] = []
     for path in found:
-        unique = named[path.resolve().name] == 1
+        unique = count[path.resolve().name] == 1
         try:
-            entry = _entry(path, path.resolve().name if unique else path.relative_to(folder).as_posix(), kind)
+            scene = _opened(path, path.resolve().name if unique else path.relative_to(folder).as_posix(), kind)
         except InputError as error:
+            errors.append(error)
             skipped.append(str(error))
             continue
-        if entry.sha256 in entries:
-            skipped.append(f"{path}: is the same scene as {entries[entry.sha256].folder}.")
+        if scene.sha256 in scenes:
+            skipped.append(f"{path}: is the same scene as {scenes[scene.sha256].folder}.")
         else:
-            entries[entry.sha256] = entry
-    if not entries:
-        raise InputError(f"{folder}: none of its {len(found)} scenes can be used; the first: {skipped[0]}")
-    return Dataset(KINDS[kind], sorted(entries.values(), key=lambda entry: entry.name), skipped)
+            scenes[scene.sha256] = scene
+    if not scenes:
+        first = errors[0]
+        problem = f"holds {len(found)} scenes, but none can be used; {first.where}: {first.problem}"
+        raise InputError(folder, problem, first.remedy)
+    return Dataset(KINDS[kind], sorted(scenes.values(), key=lambda scene: scene.name), skipped)
 
 
 def fingerprint(scene: Scene) -> str:
-    """Of all that an estimate and its evaluation depend on."""
+    """Hash everything that an estimate and its evaluation depend on."""
     return sha256_of([scene.fingerprint(), sha256_of_array(scene.ground_truth)])
 
 
 def _walk(folder: Path, is_scene: Callable[[Path], bool], depth: int) -> tuple[list[Path], list[str]]:
-    """The scenes in a folder and in those inside it; and what holds none, or cannot be looked into."""
+    """Return the scenes in a folder and its subfolders, and a sentence for each folder without one."""
     try:
         if is_scene(folder):
             return [folder], []
         inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
-    except (InputError, OSError) as error:
-        return [], [str(error) if isinstance(error, InputError) else f"{folder}: cannot be read ({error.strerror})."]
+    except InputError as error:
+        return [], [str(error)]
+    except OSError as error:
+        return [], [f"{folder}: cannot be read ({error.strerror})."]
     found: list[Path] = []
     skipped: list[str] = []
     for path in inside if depth > 0 else []:
@@ -121,13 +133,13 @@ def _walk(folder: Path, is_scene: Callable[[Path], bool], depth: int) -> tuple[l
     return found, skipped
 
 
-def _entry(path: Path, name: str, kind: str) -> KnownScene:
+def _opened(path: Path, name: str, kind: str) -> KnownScene:
     scene = open_scene(path, views=KINDS[kind].views)
     truth = scene.ground_truth
     if truth is None:
-        raise InputError(f"{path}: has no ground truth to compare with.")
+        raise InputError(path, "has no ground truth to compare with", "add its ground truth, or remove the scene")
     if not np.isfinite(truth).any():
-        raise InputError(f"{path}: its ground truth knows no pixel.")
+        raise InputError(path, "has a ground truth without a single known pixel", "copy or export it again")
     height, width = scene.shape
     return KnownScene(
         name=name,

@@ -1,19 +1,13 @@
-"""How much the noise parameter epsilon matters to the GCM, across a decade."""
+"""How sensitive the GCM is to the noise parameter epsilon, across a decade."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcon.experiments.comparison import Comparison, Contender
+from gradcon.experiments.comparison import Comparison, Contender, Verdict, comparison_experiment
 from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings
 from gradcon.experiments.methods import GCM
-from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import Options
-
-TITLE = "Sensitivity to epsilon"
-PAPER = "table of Multi-Scale Results on the sensitivity to epsilon"
-NEEDS = "hci"
-PICTURES = ()
 
 HALF_A_DECADE = 10**0.5
 CONTENDERS = [
@@ -27,21 +21,27 @@ CONTENDERS = [
 
 
 def comparison(context: Context) -> Comparison:
-    return Comparison(context.datasets[NEEDS], CONTENDERS, context.plan)
+    return Comparison(context.datasets["hci"], CONTENDERS, context.setup)
 
 
-def jobs(context: Context) -> list[Job]:
-    return comparison(context).jobs()
-
-
-def conclude(context: Context, report: Outcomes) -> Findings:
-    verdict = comparison(context).judge(report)
+def describe(context: Context, verdict: Verdict) -> Findings:
     rows = verdict.rows()
-    if not rows:
-        return Findings()
     rmse = [row["rmse"] for row in rows.values()]
     spread = 100 * (max(rmse) / min(rmse) - 1)
     values = ", ".join(f"{row['rmse']:.4f} at {row['label']}" for row in rows.values())
-    claim = Claim("The GCM is substantially insensitive to epsilon.", spread < 5, f"{values}: {spread:.1f} % apart.")
+    claim = Claim(
+        "The GCM is substantially insensitive to epsilon.",
+        spread < 5,
+        f"RMSE is {values}; the largest is {spread:.1f} % above the smallest.",
+    )
     columns = [Column("label", "epsilon", "s"), *RMSE_COLUMNS[1:]]
     return Findings(rows=rows, columns=columns, claims=[claim], notes=verdict.notes())
+
+
+EXPERIMENT = comparison_experiment(
+    "Sensitivity to epsilon",
+    "the table in Multi-Scale Results on the sensitivity to epsilon",
+    "hci",
+    comparison,
+    describe,
+)

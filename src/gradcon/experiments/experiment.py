@@ -1,24 +1,15 @@
-"""What an experiment is made of.
-
-Each is a module with
-
-    TITLE, PAPER    what it is called, and which part of the paper it repeats
-    NEEDS           the dataset it needs ("hci", "middlebury") or None
-    USES            optional: all datasets that it uses where they are given
-    PICTURES        the names that its pictures may have
-    jobs(context)                  its jobs
-    follow_up(context, report)     optional: more jobs, once those are done
-    conclude(context, report)      its findings
-"""
+"""What an experiment consists of: its jobs, and the findings it draws from their outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradcon.experiments.comparison import Setup
+import numpy as np
+
 from gradcon.experiments.datasets import Dataset
+from gradcon.jobs import Job, Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,22 +18,69 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Context:
-    """What the user asked for, and has."""
+class Setup:
+    """The engine, and how thoroughly to work."""
 
-    plan: Setup
+    engine: str
+    alphas: tuple[float, ...]
+    solves: int
+    quick: bool
+
+
+@dataclass(frozen=True)
+class Context:
+    """The setup of a reproduction, and the scenes it works on."""
+
+    setup: Setup
     datasets: dict[str, Dataset]
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """One part of the evaluation, and one section of the report.
+
+    Parameters
+    ----------
+    title : str
+    paper : str
+        The part of the paper that it repeats.
+    needs : str or None
+        The dataset without which it cannot run: "hci" or "middlebury".
+    jobs : callable
+        Returns the jobs to run.
+    conclude : callable
+        Returns the findings, once all jobs are done.
+    follow_up : callable, optional
+        Returns more jobs, which depend on the outcomes of the first ones.
+    also_uses : tuple of str
+        Further datasets, used only if they are given.
+    pictures : tuple of str
+        Every name that one of its pictures may have.
+    """
+
+    title: str
+    paper: str
+    needs: str | None
+    jobs: Callable[[Context], list[Job]]
+    conclude: Callable[[Context, Outcomes], Findings]
+    follow_up: Callable[[Context, Outcomes], list[Job]] | None = None
+    also_uses: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Column:
-    """Of a table: where its values are in a row (`by_change|barrel` looks into a mapping), and how they are written."""
+    """A column of a table: where a row holds its value, and how to format it.
+
+    The path ``by_change|barrel`` looks up ``barrel`` in the mapping ``by_change``.
+    """
 
     path: str
     heading: str
     form: str = ".4f"
 
     def value(self, row: Row) -> Any:
+        """Return the row's value, or None if it has none."""
         found: Any = row
         for part in self.path.split("|"):
             found = found.get(part) if isinstance(found, dict) else None
@@ -51,13 +89,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and what these results say about it."""
+    """A statement of the paper, and what these results say about it."""
 
     paper: str
     supported: bool | None  # None: these results cannot tell
     measured: str
-    needs_end: bool = False  # about how runs end: cannot be judged where they were cut short
-    of_runs: bool = True  # or of something that has no solves
+    needs_end: bool = False  # it is about how runs end, so runs that were cut short cannot tell
+    of_runs: bool = True  # False: it does not depend on the number of solves
 
 
 @dataclass(frozen=True)
@@ -71,7 +109,7 @@ class Picture:
 
 @dataclass
 class Findings:
-    """What an experiment found."""
+    """The table, curves, claims and pictures of an experiment; empty if there was nothing to conclude from."""
 
     rows: dict[str, Row] = field(default_factory=dict)
     columns: list[Column] = field(default_factory=list)
@@ -92,7 +130,18 @@ RMSE_COLUMNS = [
 ]
 
 
-def ranking(rows: dict[str, Row]) -> str:
-    """Methods from best to worst, as text."""
-    ordered = sorted(rows.values(), key=lambda row: row["rmse"])
-    return "; ".join(f"{row['label']}: {row['rmse']:.3f}" for row in ordered) + "."
+def ranking(rows: dict[str, Row], path: str = "rmse") -> str:
+    """List the methods from best to worst, with their errors."""
+    error = Column(path, "")
+    ordered = sorted(rows.values(), key=error.value)
+    return listing({row["label"]: f"{error.value(row):.3f}" for row in ordered})
+
+
+def listing(values: dict[str, Any]) -> str:
+    """Write labelled values as text; labels may contain commas."""
+    return "; ".join(f"{label}: {value}" for label, value in values.items()) + "."
+
+
+def mean(values: Iterable[float]) -> float:
+    """Return the arithmetic mean."""
+    return float(np.mean(list(values)))

@@ -1,7 +1,7 @@
-"""Writing into a folder that may hold a user's own files: none of them is overwritten.
+"""Writing into a folder without overwriting the user's own files there.
 
-`manifest.json` lists what was written there, with hashes.  A file that is in the way and is not in the list, or was
-changed since, is refused by name, before the long work rather than after it.
+`manifest.json` lists the files that were written, with their hashes.  Any other file that would be overwritten, or one
+that was changed since, is reported before the long work starts rather than after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MANIFEST_FORMAT = "gradcon-manifest-1"
 
 
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
-    """An InputError if one of `names` exists in `folder` and was not written by `write`."""
+    """Raise an InputError if one of `names` exists in `folder` and is not as `write` left it."""
     ours = _manifest(folder)
     for name in names:
         path = folder / name
@@ -27,20 +27,21 @@ def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
             continue
         if not path.is_file() or _sha256(path.read_bytes()) not in ours.get(name, []):
             raise InputError(
-                f"{path}: is not as `gradcon reproduce` wrote it, and would be overwritten; "
-                "move it away, or choose another folder."
+                path,
+                "was not written by `gradcon reproduce`, or was changed since, and would be overwritten",
+                "move it away, or choose another folder",
             )
 
 
 def write(folder: Path, files: dict[str, bytes], keep: Collection[str] = ()) -> None:
-    """Write `files` into `folder`, all or none, and note them.
+    """Write `files` into `folder`, all or none, and list them in the manifest.
 
-    What was written there earlier and is neither among them nor in `keep` is removed, unless it was changed since.
+    Files that were written earlier and are neither among `files` nor in `keep` are removed, unless they were changed.
     """
     refuse_foreign(folder, files)
     ours = _manifest(folder)
     new = {name: [_sha256(content)] for name, content in files.items()}
-    # First both, then the new alone: if this is cut short in between, either file is known as ours.
+    # List both the old and the new hashes while writing: if it is interrupted, either file is still known as ours.
     write_file(folder / MANIFEST, _encode({name: ours.get(name, []) + new.get(name, []) for name in ours | new}))
     write_files(folder, files.items())
     for name in ours.keys() - new.keys() - set(keep):
@@ -60,9 +61,8 @@ def _manifest(folder: Path) -> dict[str, list[str]]:
             raise ValueError
         return {str(name): [str(one) for one in hashes] for name, hashes in kept["files"].items()}
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise InputError(
-            f"{path}: is not the list of files that `gradcon reproduce` writes; choose another folder."
-        ) from None
+        problem = "is not the list of files that `gradcon reproduce` writes"
+        raise InputError(path, problem, "move it away, or choose another folder") from None
 
 
 def _encode(files: dict[str, list[str]]) -> bytes:

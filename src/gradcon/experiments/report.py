@@ -1,4 +1,4 @@
-"""The report of a reproduction, as Markdown and as one self-contained HTML page: both from results.json alone."""
+"""The report of a reproduction, as Markdown and as a self-contained HTML page, both made from results.json alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Results = dict[str, Any]
 
 
 def markdown(results: Results) -> str:
-    """report.md; figures are the PNG files beside it."""
+    """Render report.md, whose figures are the PNG files beside it."""
     lines = ["# The paper's evaluation, repeated", "", *summary(results), ""]
     lines += ["## The paper's claims", "", *_table(claims_table(results)), ""]
     for section in sections(results):
@@ -33,7 +33,7 @@ def markdown(results: Results) -> str:
 
 
 def html(results: Results, pngs: dict[str, bytes]) -> str:
-    """report.html, with its figures inside."""
+    """Render report.html, which contains its figures."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -48,41 +48,42 @@ def html(results: Results, pngs: dict[str, bytes]) -> str:
 
 
 def summary(results: Results) -> list[str]:
-    """Sentences on what this is about."""
+    """Return paragraphs on the scenes, the settings and the work."""
     settings, work = results["settings"], results["work"]
     lines = []
     for dataset in results["datasets"].values():
         names = ", ".join(scene["name"] for scene in dataset["scenes"])
         lines.append(f"{dataset['label']}: {len(dataset['scenes'])} of the paper's {dataset['of']} scenes: {names}.")
         if dataset["skipped"]:
-            lines.append(f"{dataset['label']}: {len(dataset['skipped'])} folders could not be used; see the end.")
+            lines.append(f"{dataset['label']}: folders that could not be used: {len(dataset['skipped'])}; see the end.")
     alphas = ", ".join(f"{alpha:g}" for alpha in settings["alphas"])
-    how = "Quick: alpha 0.5 alone and" if settings["quick"] else f"Alpha from {alphas} by cross-validation over scenes;"
+    how = f"Quick run: only alpha {alphas}" if settings["quick"] else f"Cross-validation chooses alpha from {alphas}"
     lines.append(
-        f"{how} at most {settings['solves']} solves a run, engine {settings['engine']}, RMSE over the whole frame."
+        f"{how}; at most {settings['solves']} solves per run; engine {settings['engine']}. "
+        "RMSE is taken over the whole frame."
     )
     damaged = len(work["recomputed_because_damaged"])
     lines.append(
-        f"{work['computed']} jobs computed, {work['reused']} found done, {work['failed']} failed, {damaged} damaged "
-        f"and computed again; {work['seconds'] / 60:.1f} minutes with {work['workers']} workers."
+        f"Jobs: {work['computed']} computed, {work['reused']} reused, {work['failed']} failed, {damaged} damaged and "
+        f"computed again. Time: {work['seconds'] / 60:.1f} minutes. Workers: {work['workers']}."
     )
     if work["computed"]:
         idle = 1 - work["job_seconds"] / work["worker_seconds"]
-        lines.append(f"{100 * idle:.1f} % of the workers' time was not spent in jobs.")
+        lines.append(f"The workers spent {100 * idle:.1f} % of their time outside jobs.")
     lines.append(", ".join(f"{name} {version}" for name, version in results["versions"].items()) + ".")
     return list(itertools.chain.from_iterable((line, "") for line in lines))[:-1]
 
 
 def overview(results: Results, out: Path) -> str:
-    """What came out, for a terminal."""
+    """Summarise the results for a terminal."""
     lines = [f"{verdict + ':':18}{claim}" for claim, verdict, _ in claims_table(results)[1:]]
     if results["left_out"]:
-        lines.append(f"{len(results['left_out'])} things were left out; see above, or the end of the report.")
+        lines.append(f"left out: {len(results['left_out'])}; see the messages above, or the end of the report")
     return "\n".join([*lines, f"written to {out}: report.html, report.md, results.json, tables and figures"])
 
 
 def sections(results: Results) -> list[dict[str, Any]]:
-    """The experiments, in their order, with their tables as text."""
+    """Return the experiments, in the order of the report, with their tables as text."""
     found = []
     for name in EXPERIMENTS:
         described = results["experiments"].get(name)
@@ -95,7 +96,7 @@ def sections(results: Results) -> list[dict[str, Any]]:
 
 
 def claims_table(results: Results) -> list[list[str]]:
-    """The paper's claims, one a row."""
+    """Return the paper's claims, one per row."""
     rows = [["the paper says", "these results", "measured"]]
     for name in EXPERIMENTS:
         for claim in results["experiments"].get(name, {}).get("claims", []):
@@ -104,7 +105,7 @@ def claims_table(results: Results) -> list[list[str]]:
 
 
 def cell(column: Column, row: dict[str, Any]) -> str:
-    """A value as text."""
+    """Format a row's value in this column."""
     value = column.value(row)
     if value is None:
         return ""

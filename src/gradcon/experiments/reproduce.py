@@ -1,4 +1,4 @@
-"""All of it: find the scenes, run the jobs, conclude, write."""
+"""The whole evaluation: find the scenes, run the jobs, draw the conclusions, write the report."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from gradcon import engines
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, module, outputs
-from gradcon.experiments.comparison import Setup
-from gradcon.experiments.datasets import KINDS, find
-from gradcon.experiments.experiment import Context
+from gradcon.experiments import EXPERIMENTS, FORMER_NAMES, load, outputs
+from gradcon.experiments.datasets import KINDS, Dataset, find
+from gradcon.experiments.experiment import Context, Experiment, Setup
 from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Outcomes, Store, run
@@ -39,124 +37,139 @@ def reproduce(
     scheduler: str | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
-    """Repeat the paper's experiments on the scenes at hand.
+    """Repeat the paper's experiments on the given scenes.
 
     Parameters
     ----------
     out : Path
-        Folder of results.json, report.md, report.html, a CSV a table, a PNG and an SVG a figure; and of `jobs`, the
-        finished work, which another call continues from.
+        Folder for results.json, report.md, report.html, a CSV file per table, a PNG and an SVG file per figure, and
+        `jobs`, the finished work, from which another call continues.
     hci, middlebury : Path, optional
-        Folders of scenes; experiments that need one that is not given are left out.
+        Folders of scenes.  Experiments that need a folder that is not given are left out.
     only : sequence of str
-        Names from `gradcon.experiments.EXPERIMENTS`; all of them by default.  What `out` already holds of the
-        others, for the same scenes and settings, stays.
+        Names from `gradcon.experiments.EXPERIMENTS`; by default all of them.  The results of other experiments that
+        `out` already holds are kept if their scenes and settings are the same.
     quick : bool
-        Coarser: alpha 0.5 alone, at most 40 solves, fewer scenes where it says so.
+        Work less thoroughly: only alpha 0.5, at most 40 solves, and fewer scenes in some experiments.
     engine : str
-        `auto` is the CPU: its cores work on many jobs at once.
+        `auto` is the CPU, whose cores work on many jobs at once.
     workers : int, optional
-        Processes; by default one for each core, and one for the engine cuda.
+        Number of processes; by default one per core, or one if the engine is cuda.
     scheduler : str, optional
-        Address of a Dask cluster's scheduler, or its scheduler file: the work is done there instead.
+        Address of the scheduler of a Dask cluster, or its scheduler file; the cluster then does the work.
     progress : bool
-        Show on stderr how much is done and about how long the rest will take.
+        Show progress and the estimated time left on stderr.
 
     Returns
     -------
     dict
-        What results.json holds; `left_out` lists, as sentences, whatever could not be done.
+        The content of results.json; `left_out` lists, as sentences, everything that could not be done.
     """
     start = time.perf_counter()
+    only = [FORMER_NAMES.get(name, name) for name in only]
     _check(only, engine, workers, scheduler)
-    if engine == "cuda" and workers is None:
-        workers = 1  # one GPU, one process
-    folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
-    modules, not_run = _selected(only, folders)
-    outputs.refuse_foreign(out, ["results.json", "report.md", "report.html"])
-    outputs.refuse_foreign(out, [f"{name}.csv" for name in modules])
-    outputs.refuse_foreign(out, [f"{p}.{end}" for m in modules.values() for p in m.PICTURES for end in ("png", "svg")])
-    needed = {kind for experiment in modules.values() for kind in getattr(experiment, "USES", (experiment.NEEDS,))}
-    datasets = {}
-    for kind, folder in folders.items():
-        if kind in needed:
-            if progress and folder.is_dir():
-                print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
-            datasets[kind] = find(folder, kind)
-    plan = Setup(
+    setup = Setup(
         engine="cpu" if engine == "auto" else engine,
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,
     )
-    context = Context(plan, datasets)
+    default_workers, warm_up = _how_to_run(setup.engine)
+    folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
+    experiments, not_run = _selected(only, folders)
+    _refuse_foreign(out, experiments)
+    context = Context(setup, _found(folders, experiments, progress))
     store = Store(out / "jobs")
-    with pool_for(workers, scheduler) as pool, store.locked():
-        jobs, done = _run_all(context, modules, store, pool, progress)
-        findings = {name: experiment.conclude(context, done) for name, experiment in modules.items()}
-        results = with_earlier(assemble(context, findings, jobs, done), out)
+    with pool_for(workers or default_workers, scheduler) as pool, store.locked():
+        jobs, outcomes = _run_all(context, experiments, store, pool, progress, warm_up)
+        findings = {name: experiment.conclude(context, outcomes) for name, experiment in experiments.items()}
+        results = with_earlier(assemble(context, findings, jobs, outcomes), out)
         results = finish(results, not_run)
         results["work"] = {
             "workers": pool.size,
             "seconds": time.perf_counter() - start,
-            "computed": done.computed,
-            "reused": done.reused,
-            "failed": len(done.failures),
+            "computed": outcomes.computed,
+            "reused": outcomes.reused,
+            "failed": len(outcomes.failures),
             "recomputed_because_damaged": store.damaged,
-            "job_seconds": done.work_seconds,
-            "worker_seconds": done.wall_seconds,
+            "job_seconds": outcomes.work_seconds,
+            "worker_seconds": outcomes.wall_seconds,
         }
         write(out, results, findings)
     return results
 
 
+def _how_to_run(engine: str) -> tuple[int | None, WarmUp | None]:
+    """Return the default number of processes, and what to compile once before they start."""
+    workers = 1 if engine == "cuda" else None  # one GPU, one process
+    warm_up = compile_engine if engine == "cpu" else None
+    return workers, warm_up
+
+
 def _run_all(
-    context: Context, modules: dict[str, ModuleType], store: Store, pool: Pool, progress: bool
-) -> tuple[dict[str, list[Job]], Outcomes]:
-    """Every experiment's jobs, and how they went; those that need the outcomes of others come in a second part."""
-    jobs = {name: experiment.jobs(context) for name, experiment in modules.items()}
-    parts = any(hasattr(experiment, "follow_up") for experiment in modules.values())
-    # What every process would compile for itself is compiled once, before.
-    warm_up = compile_engine if context.plan.engine == "cpu" else None
-    done = _run_part(jobs, "reproduce, part 1 of 2" if parts else "reproduce", store, pool, progress, warm_up)
-    more = {name: m.follow_up(context, done) for name, m in modules.items() if hasattr(m, "follow_up")}
-    done.add(_run_part(more, "reproduce, part 2 of 2", store, pool, progress, warm_up))
-    return {name: jobs[name] + more.get(name, []) for name in jobs}, done
-
-
-def _run_part(
-    jobs: dict[str, list[Job]],
-    name: str,
+    context: Context,
+    experiments: dict[str, Experiment],
     store: Store,
     pool: Pool,
     progress: bool,
     warm_up: WarmUp | None,
-) -> Outcomes:
-    flat = [job for some in jobs.values() for job in some]
-    return run(flat, store, pool=pool, warm_up=warm_up, display=Progress(name) if progress else None)
+) -> tuple[dict[str, list[Job]], Outcomes]:
+    """Run the jobs of every experiment, and then the jobs that depend on their outcomes."""
+
+    def run_part(jobs: dict[str, list[Job]], name: str) -> Outcomes:
+        flat = [job for some in jobs.values() for job in some]
+        return run(flat, store, pool=pool, warm_up=warm_up, display=Progress(name) if progress else None)
+
+    follow_ups = {name: e.follow_up for name, e in experiments.items() if e.follow_up is not None}
+    jobs = {name: experiment.jobs(context) for name, experiment in experiments.items()}
+    outcomes = run_part(jobs, "reproduce, part 1 of 2" if follow_ups else "reproduce")
+    more = {name: follow_up(context, outcomes) for name, follow_up in follow_ups.items()}
+    outcomes.add(run_part(more, "reproduce, part 2 of 2"))
+    return {name: jobs[name] + more.get(name, []) for name in jobs}, outcomes
 
 
-def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, ModuleType], dict[str, str]]:
-    """The experiments that were asked for and can be done; and why the others can not."""
-    modules, not_run = {}, {}
+def _found(folders: dict[str, Path], experiments: dict[str, Experiment], progress: bool) -> dict[str, Dataset]:
+    """Find the scenes that the experiments use."""
+    used = {kind for experiment in experiments.values() for kind in (experiment.needs, *experiment.also_uses)}
+    datasets = {}
+    for kind, folder in folders.items():
+        if kind in used:
+            if progress and folder.is_dir():
+                print(f"reproduce: reading the scenes in {folder}", file=sys.stderr, flush=True)
+            datasets[kind] = find(folder, kind)
+    return datasets
+
+
+def _refuse_foreign(out: Path, experiments: dict[str, Experiment]) -> None:
+    """Refuse to overwrite a user's file, before the long work starts."""
+    names = ["results.json", "report.md", "report.html", *(f"{name}.csv" for name in experiments)]
+    pictures = [picture for experiment in experiments.values() for picture in experiment.pictures]
+    outputs.refuse_foreign(out, [*names, *(f"{picture}.{end}" for picture in pictures for end in ("png", "svg"))])
+
+
+def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, Experiment], dict[str, str]]:
+    """Return the requested experiments that can run, and a sentence for each that cannot."""
+    experiments, not_run = {}, {}
     for name in EXPERIMENTS:
         if only and name not in only:
             continue
-        experiment = module(name)
-        if experiment.NEEDS is None or experiment.NEEDS in folders:
-            modules[name] = experiment
+        experiment = load(name)
+        if experiment.needs is None or experiment.needs in folders:
+            experiments[name] = experiment
             continue
-        label = KINDS[experiment.NEEDS].label
+        refusal = InputError(
+            name, f"needs scenes of the {KINDS[experiment.needs].label}", f"add --{experiment.needs} DIR"
+        )
         if only:
-            raise InputError(f"{name}: needs scenes of the {label}; add --{experiment.NEEDS}.")
-        not_run[name] = f"{name}: no folder of the {label} was given (--{experiment.NEEDS})."
-    return modules, not_run
+            raise refusal
+        not_run[name] = str(refusal)
+    return experiments, not_run
 
 
 def _check(only: Sequence[str], engine: str, workers: int | None, scheduler: str | None) -> None:
     for name in only:
         if name not in EXPERIMENTS:
-            raise InputError(f"only: {name!r} is not one of {', '.join(EXPERIMENTS)}.")
+            raise InputError("only", f"{name!r} is not an experiment", f"choose from {', '.join(EXPERIMENTS)}")
     if scheduler is None:
         engines.check_usable(engine)
     else:

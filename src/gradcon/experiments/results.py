@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: results.json, and the tables, figures and reports made from it."""
+"""The files of a reproduction: results.json, and the tables, figures and reports made from it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, module, outputs, report
-from gradcon.experiments.comparison import Setup
+from gradcon.experiments import EXPERIMENTS, load, outputs, report
 from gradcon.experiments.datasets import Dataset
-from gradcon.experiments.experiment import Claim, Context, Findings
+from gradcon.experiments.experiment import Claim, Context, Findings, Setup
 from gradcon.files import read_bytes, to_json
 from gradcon.identity import versions
 from gradcon.jobs import Job, Outcomes
@@ -26,39 +25,41 @@ REPRODUCTION_FORMAT = "gradcon-reproduction-1"
 Results = dict[str, Any]
 
 
-def assemble(context: Context, findings: dict[str, Findings], jobs: dict[str, list[Job]], done: Outcomes) -> Results:
-    """All but what `finish` adds, in plain types."""
+def assemble(
+    context: Context, findings: dict[str, Findings], jobs: dict[str, list[Job]], outcomes: Outcomes
+) -> Results:
+    """Collect the results, in plain types; `finish` completes them."""
     results = {
         "format": REPRODUCTION_FORMAT,
-        "settings": {**asdict(context.plan), "epsilon": Options.epsilon, "model_sha256": model_sha256()},
+        "settings": {**asdict(context.setup), "epsilon": Options.epsilon, "model_sha256": model_sha256()},
         "versions": versions(),
         "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
         "experiments": {
-            name: {**_described(name, found, context.plan), "left_out": _missing(name, found, jobs[name], done)}
+            name: {**_described(name, found, context.setup), "left_out": _left_out(name, found, jobs[name], outcomes)}
             for name, found in findings.items()
         },
         "tables": {name: found.rows for name, found in findings.items() if found.rows},
         "curves": {name: found.curves for name, found in findings.items() if found.curves},
-        "runs": {job.key: _run(job, done) for some in jobs.values() for job in some},
+        "runs": {job.key: _run(job, outcomes) for some in jobs.values() for job in some},
     }
     plain: Results = json.loads(to_json(results))
     return plain
 
 
 def finish(results: Results, not_run: dict[str, str]) -> Results:
-    """Say what was left out."""
+    """Add the list of everything that was left out, as sentences."""
     sentences = [text for name, text in not_run.items() if name not in results["experiments"]]
     sentences += [text for dataset in results["datasets"].values() for text in dataset["skipped"]]
-    missing: dict[str, str] = {}  # a job may belong to several experiments
+    by_key: dict[str, str] = {}  # because a job may belong to several experiments
     for described in results["experiments"].values():
-        missing |= described["left_out"]
-    return {**results, "not_run": not_run, "left_out": [*sentences, *missing.values()]}
+        by_key |= described["left_out"]
+    return {**results, "not_run": not_run, "left_out": [*sentences, *by_key.values()]}
 
 
 def with_earlier(results: Results, out: Path) -> Results:
-    """Add the experiments of an earlier run with the same settings on the same scenes, where this one has no newer.
+    """Add the experiments that were not run this time, from an earlier run with the same settings and scenes.
 
-    `replaced` says that there was an earlier run, with other settings or scenes, of which nothing stays.
+    `replaced` is true if an earlier run had other settings or scenes, so that nothing of it is kept.
     """
     earlier = _earlier(out)
     if earlier is None:
@@ -85,7 +86,7 @@ def with_earlier(results: Results, out: Path) -> Results:
 
 
 def write(out: Path, results: Results, findings: dict[str, Findings]) -> None:
-    """All files at once; what an earlier run wrote and this one no longer has is removed."""
+    """Write all files at once, and remove those of an earlier run that are no longer part of the results."""
     drawn = {p.name: figures.encode(p.draw()) for found in findings.values() for p in found.pictures}
     files = {f"{name}.{end}": content for name, both in drawn.items() for end, content in both.items()}
     files |= {f"{name}.csv": _csv(found) for name, found in findings.items() if found.rows}
@@ -99,7 +100,7 @@ def write(out: Path, results: Results, findings: dict[str, Findings]) -> None:
 
 
 def _earlier(out: Path) -> Results | None:
-    """An earlier run's results.json; `outputs.refuse_foreign` has seen that it is ours, unchanged."""
+    """Read the results.json of an earlier run; `outputs.refuse_foreign` has checked that it is unchanged."""
     try:
         found: Results = json.loads(read_bytes(out / "results.json"))
     except InputError:
@@ -114,45 +115,45 @@ def _hashes(dataset: dict[str, Any]) -> dict[str, str]:
 def _dataset(dataset: Dataset) -> dict[str, Any]:
     return {
         "label": dataset.kind.label,
-        "scenes": [{**asdict(entry), "folder": str(entry.folder)} for entry in dataset.entries],
-        "of": dataset.kind.scenes,
+        "scenes": [{**asdict(scene), "folder": str(scene.folder)} for scene in dataset.scenes],
+        "of": dataset.kind.paper_scenes,
         "folds": dataset.folds,
         "skipped": dataset.skipped,
     }
 
 
-def _described(name: str, found: Findings, plan: Setup) -> dict[str, Any]:
-    """All that the report says of an experiment besides its numbers."""
-    experiment = module(name)
+def _described(name: str, found: Findings, setup: Setup) -> dict[str, Any]:
+    """Return everything that the report says about an experiment, except its numbers."""
+    experiment = load(name)
     return {
-        "title": experiment.TITLE,
-        "paper": experiment.PAPER,
+        "title": experiment.title,
+        "paper": experiment.paper,
         "columns": [asdict(column) for column in found.columns],
-        "claims": [asdict(judged(claim, plan)) for claim in found.claims],
+        "claims": [asdict(judged(claim, setup)) for claim in found.claims],
         "pictures": [{"name": picture.name, "caption": picture.caption} for picture in found.pictures],
         "notes": found.notes,
     }
 
 
-def judged(claim: Claim, plan: Setup) -> Claim:
-    """What is about the end of runs cannot be judged where they were cut short."""
-    if not (plan.quick and claim.of_runs):
+def judged(claim: Claim, setup: Setup) -> Claim:
+    """Withhold the verdict on how runs end, if the runs were cut short."""
+    if not (setup.quick and claim.of_runs):
         return claim
-    text = f"after {plan.solves} solves: {claim.measured}"
+    text = f"With {setup.solves} solves: {claim.measured}"
     return replace(claim, supported=None, measured=text) if claim.needs_end else replace(claim, measured=text)
 
 
-def _missing(name: str, found: Findings, jobs: list[Job], done: Outcomes) -> dict[str, str]:
-    """What an experiment had to do without, by the key of the job."""
-    failed = {job.key: f"{job.label}: {done.failures[job.key]}" for job in jobs if job.key in done.failures}
-    why = " ".join(found.notes) or "none of its scenes has all its jobs done."
+def _left_out(name: str, found: Findings, jobs: list[Job], outcomes: Outcomes) -> dict[str, str]:
+    """Return a sentence for each failed job, by its key, and one for the experiment if it has no results."""
+    failed = {job.key: f"{job.label}: {outcomes.failures[job.key]}" for job in jobs if job.key in outcomes.failures}
+    why = " ".join(found.notes) or "some jobs of every scene failed."
     return failed if found.rows else {**failed, name: f"{name}: {why}"}
 
 
-def _run(job: Job, done: Outcomes) -> dict[str, Any]:
-    """A job in results.json: what was asked, every number, and the versions if it was computed with others."""
-    outcome = done[job]
-    found = {"label": job.label, **job.identity, "failed": done.failures.get(job.key)}
+def _run(job: Job, outcomes: Outcomes) -> dict[str, Any]:
+    """Describe a job: its parameters, every number, and the versions it was computed with if they differ."""
+    outcome = outcomes[job]
+    found = {"label": job.label, **job.identity, "failed": outcomes.failures.get(job.key)}
     if outcome is not None:
         other = {} if outcome.versions == versions() else {"versions": outcome.versions}
         found |= {**outcome.record, "job_seconds": outcome.seconds, **other}

@@ -1,12 +1,12 @@
-"""The appendix's figure: how the powers of J'_A and J'_B compare as sigma_q grows, for four image spectra.
+"""The figure of the appendix: the ratio of the powers of J'_A and J'_B as sigma_q grows, for four image spectra.
 
 J'_A = G_sigma * g^2 and J'_B = g (G_sigma * g), with g the image filtered by a derivative of Gaussian (sigma_0 =
 1 / sqrt(2)) along x.  For a Gaussian random image with autocorrelation R of g, P = R(0) and h = G_sigma * g,
 
     E J'_A^2 = P^2 + 2 (G_{sqrt(2) sigma} * R^2)(0)         E J'_B^2 = P E h^2 + 2 (E g h)^2
 
-(fourth moments of Gaussians are sums of products of second ones).  Everything is a sum over frequencies: the image is
-limited to [-pi, pi], and sampled twice as finely as that needs, so that g^2 does not alias.
+because fourth moments of Gaussians are sums of products of second moments.  Everything is a sum over frequencies.  The
+image is limited to [-pi, pi] and sampled twice as finely as that requires, so that g^2 does not alias.
 """
 
 from __future__ import annotations
@@ -14,15 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments.experiment import Claim, Column, Context, Findings, Picture, Row
+from gradcon.experiments.experiment import Claim, Column, Context, Experiment, Findings, Picture, Row
 from gradcon.jobs import Job, Outcome, Outcomes
-from gradcon.jobs.job import sha256_of_source
 from gradcon.pictures import figures
-
-TITLE = "Why J'_A dominates"
-PAPER = "figure of the appendix on scale inconsistency"
-NEEDS = None
-PICTURES = ("scale-ratio",)
 
 SPECTRA = {"white": 0, "1/f": 1, "1/f^2": 2, "1/f^3": 3}  # power spectrum: f^-exponent
 SIGMAS = [0.5, *(2**q / 2**0.5 for q in np.arange(0, 4.01, 0.5))]
@@ -35,12 +29,12 @@ Floats = NDArray[np.float64]
 
 
 def jobs(context: Context) -> list[Job]:
-    samples = SAMPLES // 4 if context.plan.quick else SAMPLES
+    samples = SAMPLES // 4 if context.setup.quick else SAMPLES
     return [
         Job(
             function=ratios,
             parameters={"exponent": exponent, "sigmas": SIGMAS, "pixels": PIXELS, "samples": samples},
-            inputs=sha256_of_source(__name__),
+            inputs="",  # the images are drawn at random, from a fixed seed
             label=f"scale ratio, {name} spectrum",
             cost=0.1 * samples,
         )
@@ -48,10 +42,10 @@ def jobs(context: Context) -> list[Job]:
     ]
 
 
-def conclude(context: Context, report: Outcomes) -> Findings:
+def conclude(context: Context, outcomes: Outcomes) -> Findings:
     rows: dict[str, Row] = {}
     for name, job in zip(SPECTRA, jobs(context), strict=True):
-        outcome = report[job]
+        outcome = outcomes[job]
         if outcome is not None:
             rows[name] = {"label": name, **outcome.record}
     if not rows:
@@ -62,7 +56,7 @@ def conclude(context: Context, report: Outcomes) -> Findings:
         abs(row["simulated"][sigma] / row["ratio"][sigma] - 1) for row in rows.values() for sigma in row["ratio"]
     )
     last = shown[-1]
-    values = ", ".join(f"{name} {row['ratio'][last]:.3g}" for name, row in rows.items())
+    values = ", ".join(f"{row['ratio'][last]:.3g} ({name})" for name, row in rows.items())
     return Findings(
         rows=rows,
         columns=[
@@ -73,15 +67,15 @@ def conclude(context: Context, report: Outcomes) -> Findings:
             Claim(
                 "J'_B becomes vanishingly small in comparison to J'_A as sigma_q grows.",
                 all(grows.values()),
-                f"the ratio of the expected powers grows with sigma for {sum(grows.values())} of {len(grows)} spectra; "
-                f"at sigma = {last}: {values}. Simulation and spectra agree within {100 * apart:.1f} %.",
+                f"The ratio of the expected powers grows with sigma for {sum(grows.values())} of {len(grows)} spectra. "
+                f"At sigma = {last} it is {values}. Simulation and theory agree within {100 * apart:.1f} %.",
                 of_runs=False,
             )
         ],
         pictures=[
             Picture(
                 "scale-ratio",
-                "Expected power of J'_A over that of J'_B: lines from the spectra, dots from simulated images.",
+                "Expected power of J'_A divided by that of J'_B: lines from the spectra, dots from simulated images.",
                 lambda: figures.scale_ratio(rows),
             )
         ],
@@ -89,9 +83,9 @@ def conclude(context: Context, report: Outcomes) -> Findings:
 
 
 def ratios(exponent: float, sigmas: list[float], pixels: int, samples: int) -> Outcome:
-    """P_JA / P_JB for each sigma, from the spectrum and from `samples` random images of pixels x pixels."""
+    """Compute P_JA / P_JB for each sigma, from the spectrum and from `samples` random images of pixels x pixels."""
     step = 2 * np.pi / pixels
-    k = np.fft.fftfreq(2 * pixels, d=1 / (2 * pixels)).astype(int)  # two samples a pixel
+    k = np.fft.fftfreq(2 * pixels, d=1 / (2 * pixels)).astype(int)  # two samples per pixel
     ky, kx = np.meshgrid(k, k, indexing="ij")
     w2 = step**2 * (kx**2 + ky**2)
     power = _density(step * kx, step * ky, exponent)  # of g
@@ -108,7 +102,7 @@ def ratios(exponent: float, sigmas: list[float], pixels: int, samples: int) -> O
 
 
 def _density(wx: Floats, wy: Floats, exponent: float) -> Floats:
-    """Power of g at a frequency: the image's, limited to [-pi, pi], through the derivative of a Gaussian along x."""
+    """Return the power of g: that of the image, limited to [-pi, pi], filtered by a derivative of Gaussian along x."""
     w2 = wx**2 + wy**2
     with np.errstate(divide="ignore", invalid="ignore"):
         density = np.where(w2 > 0, w2 ** (-exponent / 2) * wx**2, 0) * np.exp(-(SIGMA_0**2) * w2)
@@ -116,7 +110,7 @@ def _density(wx: Floats, wy: Floats, exponent: float) -> Floats:
 
 
 def _cell_means(kx: Floats, ky: Floats, step: float, exponent: float) -> Floats:
-    """Means over the cells of the frequency grid: near zero the steep spectra change too much within one."""
+    """Average over cells of the frequency grid, because near zero steep spectra change too much within a cell."""
     inside = (np.arange(64) - 31.5) / 64
     dy, dx = np.meshgrid(inside, inside, indexing="ij")
     fine = _density(step * (kx[:, None] + dx.ravel()), step * (ky[:, None] + dy.ravel()), exponent)
@@ -146,3 +140,13 @@ def _simulated(power: Floats, lowpass: dict[str, Floats], samples: int) -> dict[
             JA2[name] += float(np.mean(np.fft.ifft2(G_g2 * G).real ** 2))
             JB2[name] += float(np.mean((g * np.fft.ifft2(G_g * G).real) ** 2))
     return {name: JA2[name] / JB2[name] for name in lowpass}
+
+
+EXPERIMENT = Experiment(
+    "Why J'_A dominates",
+    "the figure in the appendix on scale inconsistency",
+    None,
+    jobs,
+    conclude,
+    pictures=("scale-ratio",),
+)

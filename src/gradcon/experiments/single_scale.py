@@ -1,48 +1,27 @@
-"""The paper's experiment at one scale: naive, GCM and progressive inclusion of views."""
+"""The paper's experiment at one scale: the naive approach, the GCM and progressive inclusion of views."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradcon.experiments.comparison import Comparison
-from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Picture, Row, ranking
+from gradcon.experiments.comparison import Comparison, Verdict, comparison_experiment
+from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Row, listing, ranking
 from gradcon.experiments.methods import ONE_SCALE
-from gradcon.jobs import Job, Outcomes
-from gradcon.pictures import figures
-
-TITLE = "One scale"
-PAPER = "table and figure of Single Scale Results"
-NEEDS = "hci"
-PICTURES = ("single-scale",)
 
 
 def comparison(context: Context) -> Comparison:
-    return Comparison(context.datasets[NEEDS], ONE_SCALE, context.plan)
+    return Comparison(context.datasets["hci"], ONE_SCALE, context.setup)
 
 
-def jobs(context: Context) -> list[Job]:
-    return comparison(context).jobs()
-
-
-def conclude(context: Context, report: Outcomes) -> Findings:
-    verdict = comparison(context).judge(report)
+def describe(context: Context, verdict: Verdict) -> Findings:
     rows, curves = verdict.rows(), verdict.curves()
-    if not rows:
-        return Findings()
-    labels = {contender.key: contender.label for contender in ONE_SCALE}
     return Findings(
         rows=rows,
         columns=RMSE_COLUMNS,
         curves=curves,
         claims=_claims(rows, curves),
+        pictures=[verdict.convergence("single-scale", "Mean RMSE after each solve, one scale.", "One scale")],
         notes=verdict.notes(),
-        pictures=[
-            Picture(
-                "single-scale",
-                "Mean RMSE after each solve, one scale.",
-                lambda: figures.convergence(curves, labels, "One scale"),
-            )
-        ],
     )
 
 
@@ -57,26 +36,27 @@ def _claims(rows: dict[str, Row], curves: dict[str, list[float]]) -> list[Claim]
         Claim(
             "The naive approach performs worst and converges slowest.",
             max(rmse, key=rmse.__getitem__) == "naive" and max(arrived, key=arrived.__getitem__) == "naive",
-            "solves to within 2 % of the final RMSE: " + _count(rows, "solves_within_2_percent"),
+            "Solves needed to come within 2 % of the final RMSE: "
+            + listing({rows[key]["label"]: solves for key, solves in arrived.items()}),
             needs_end=True,
         ),
         Claim(
             "After 30 solves the GCM is better than the other approaches.",
             overtaken is not None and overtaken <= 31,
-            f"it is ahead for good from solve {overtaken} on." if overtaken else "it is not ahead at the end.",
+            f"It stays ahead from solve {overtaken} on." if overtaken else "It is not ahead at the end.",
         ),
         Claim(
             "Progressive inclusion converges rapidly, but loses accuracy as further views are added.",
             arrived["progressive"] < arrived["gcm"] and final > 1.005 * best,
-            f"its best RMSE is {best:.3f} after {1 + progressive.index(best)} solves, its final one {final:.3f}; "
-            f"within 2 % of the end after {arrived['progressive']} solves (GCM: {arrived['gcm']}).",
+            f"Its best RMSE is {best:.3f}, after {1 + progressive.index(best)} solves; its final RMSE is {final:.3f}. "
+            f"It comes within 2 % of that after {arrived['progressive']} solves (GCM: {arrived['gcm']}).",
             needs_end=True,
         ),
     ]
 
 
 def ahead_from(curves: Mapping[str, Sequence[float]]) -> int | None:
-    """The solve from which the GCM is ahead of the others for good."""
+    """Return the solve from which the GCM stays ahead of all others, or None if it is not ahead at the end."""
     longest = max(len(curve) for curve in curves.values())
     behind = [
         n
@@ -91,5 +71,11 @@ def ahead_from(curves: Mapping[str, Sequence[float]]) -> int | None:
     return first if first <= longest else None
 
 
-def _count(rows: dict[str, Row], path: str) -> str:
-    return ", ".join(f"{row['label']}: {row[path]}" for row in rows.values()) + "."
+EXPERIMENT = comparison_experiment(
+    "One scale",
+    "the table and the figure in Single Scale Results",
+    "hci",
+    comparison,
+    describe,
+    pictures=("single-scale",),
+)

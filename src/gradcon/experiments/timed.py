@@ -1,4 +1,4 @@
-"""The job of the comparison with other tools: one method on one scene, with its time."""
+"""The job of the comparison with other tools: run one method on one scene and take the time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gradcon.result.metrics import evaluate
 def timed(
     name: str, tuned: bool, disparity_range: tuple[float, float], options: dict[str, Any], engine: str, folder: str
 ) -> Outcome:
-    """A peer, or for any other name ours with `options`; seconds of the disparity map alone."""
+    """Run a peer, or gradcon with `options` if `name` is not a peer; the time is that of the disparity map alone."""
     scene = open_scene(folder, views="cross")
-    truth, scene.ground_truth = scene.ground_truth, None  # or every solve would be compared with it
+    truth, scene.ground_truth = scene.ground_truth, None  # so that no time is spent on comparing every solve with it
     assert truth is not None
     low, high = disparity_range
     if name not in PEERS:
-        minimise(scene, Options(solves=1), engine=engine)  # loads what is compiled
+        minimise(scene, Options(solves=1), engine=engine)  # loads the compiled functions
     start = time.perf_counter()
     if name in PEERS:
         disparity = run_peer(scene, name, tuned, (low, high))

@@ -11,23 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments import changes
 from gradcon.experiments.changes import Change, changed
 from gradcon.experiments.datasets import KnownScene
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
-from gradcon.jobs.job import sha256_of, sha256_of_source
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import Options
 from gradcon.result import Solve
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
 
+USUAL_SOLVES = {"gcm": 80, "coarse-to-fine": 150, "progressive": 100, "naive": 150}  # until a run has converged
+
 
 def trial(
     options: dict[str, Any], views: str, engine: str, change: Change | None, keep: Sequence[int], folder: str
 ) -> Outcome:
-    """Estimate a scene; `keep` names the solves whose disparity is wanted too, the last one as `final`."""
+    """Estimate a scene.
+
+    `keep` lists the solves after which the disparity is kept as well; that of the last solve is then kept as `final`.
+    """
     scene = _scene(folder, views, json.dumps(change))
     kept: dict[str, NDArray[np.float16]] = {}
 
@@ -51,9 +54,9 @@ def trial(
 
 
 def trial_job(
-    entry: KnownScene, views: str, options: Options, engine: str, change: Change | None = None, keep: Sequence[int] = ()
+    scene: KnownScene, views: str, options: Options, engine: str, change: Change | None = None, keep: Sequence[int] = ()
 ) -> Job:
-    """`trial` on a scene of a dataset."""
+    """Return the job that runs `trial` on a scene of a dataset."""
     what = options.method + (f" without {options.without}" if options.without else "")
     return Job(
         function=trial,
@@ -64,15 +67,15 @@ def trial_job(
             "change": change,
             "keep": list(keep),
         },
-        inputs=sha256_of([entry.sha256, sha256_of_source(changes)]) if change else entry.sha256,
-        label=", ".join([entry.name, what, *_details(options, change, keep)]),
-        where={"folder": str(entry.folder)},
-        cost=run_cost(options, entry),
+        inputs=scene.sha256,
+        label=", ".join([scene.name, what, *_details(options, change, keep)]),
+        where={"folder": str(scene.folder)},
+        cost=run_cost(options, scene),
     )
 
 
 def _details(options: Options, change: Change | None, keep: Sequence[int]) -> list[str]:
-    """What tells this job from others of its scene and method."""
+    """List what distinguishes this job from others with the same scene and method."""
     found = [f"{options.scales or 'default'} scales", f"alpha {options.alpha:g}"]
     if options.epsilon != Options.epsilon:
         found.append(f"epsilon {options.epsilon:.1e}")
@@ -82,7 +85,7 @@ def _details(options: Options, change: Change | None, keep: Sequence[int]) -> li
 
 
 def compile_engine() -> None:
-    """Run every compiled function once, on next to nothing."""
+    """Run every compiled function once, on a tiny scene."""
     pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
     scene = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
     for method in ("gcm", "naive"):
@@ -96,10 +99,10 @@ def _scene(folder: str, views: str, change: str) -> Scene:
     return changed(_scene(folder, views, "null"), json.loads(change))
 
 
-def run_cost(options: Options, entry: KnownScene) -> float:
-    """About the seconds of a run on one core."""
-    solves = {"gcm": 80, "coarse-to-fine": 150, "progressive": 100, "naive": 150}[options.method]
+def run_cost(options: Options, scene: KnownScene) -> float:
+    """Estimate how many seconds a run takes on one core."""
+    solves = USUAL_SOLVES.get(options.method, 100)
     solves = 200 if options.without == "gradient" else solves
     scales = {"gcm": min(options.scales or 3, 3), "coarse-to-fine": 1}.get(options.method, options.scales or 1)
     seconds = min(options.solves, solves) * (0.03 + 0.02 * scales + (0.02 if options.method == "gcm" else 0))
-    return seconds * entry.views * entry.size[0] * entry.size[1] / (17 * 512 * 512)
+    return seconds * scene.views * scene.size[0] * scene.size[1] / (17 * 512 * 512)
