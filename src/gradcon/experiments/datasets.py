@@ -50,7 +50,7 @@ class KnownScene:
 
     @property
     def last_name(self) -> str:
-        """The name without the folders that tell it from another scene of that name."""
+        """The name without the folders that distinguish it from another scene of the same name."""
         return self.name.rsplit("/")[-1]
 
 

@@ -65,9 +65,8 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             )
         ],
         notes=[
-            f"The values are means over {len(records)} scenes: {', '.join(records)}. The other tools run with settings "
-            f"chosen on {', '.join(TUNED_ON)}, or with their defaults where these are better; gradcon runs with its "
-            "defaults.",
+            f"The values are means over these scenes: {', '.join(records)}. The other tools run with settings chosen "
+            f"on {', '.join(TUNED_ON)}, or with their defaults where these are better; gradcon runs with its defaults.",
             "Each run had all cores, and no other job ran at the same time. The seconds are those of the disparity map "
             "alone; for gradcon they are taken after a first solve, which loads the compiled functions. StereoSGBM is "
             "given the true range of disparities.",

@@ -65,7 +65,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             if key != FRAME
         ],
         notes=[
-            f"The values are means of the RMSE over {len(scenes)} scenes: {', '.join(scene.name for scene in scenes)}. "
+            f"The values are means of the RMSE over these scenes: {', '.join(scene.name for scene in scenes)}. "
             "The alphas are those chosen on the undisturbed scenes.",
             "Barrel distortion follows the one-term division model with K1 = -0.125 / height^2 on every view. The "
             f"frame is cropped to the known pixels, so compare with `{FRAME}`. The ground truth moves with the pixels, "
