@@ -38,7 +38,7 @@ def small_and_compiled() -> Iterator[None]:
     Compiling here, before any worker starts, also lets all workers load the same machine code: a process that compiles
     the functions itself may round differently in the last bits.
     """
-    compile_engine()
+    compile_engine("cpu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(geometry, "SIZE", 64)
         patch.setattr(scale_ratio, "PIXELS", 64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gradcon.methods.options import Options
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 QUICK_ALPHAS, QUICK_SOLVES = (0.5,), 40
+AUTO_ENGINE = "cpu"  # its cores work on many jobs at once
 
 
 def reproduce(
@@ -54,7 +56,7 @@ def reproduce(
     engine : str
         `auto` is the CPU, whose cores work on many jobs at once.
     workers : int, optional
-        Number of processes; by default one per core, or one if the engine is cuda.
+        Number of processes; by default as many as pay for the engine: one per core, or one for a GPU.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, or its scheduler file; the cluster then does the work.
     progress : bool
@@ -69,18 +71,20 @@ def reproduce(
     only = [FORMER_NAMES.get(name, name) for name in only]
     _check(only, engine, workers, scheduler)
     setup = Setup(
-        engine="cpu" if engine == "auto" else engine,
+        engine=AUTO_ENGINE if engine == engines.AUTO else engine,
         alphas=QUICK_ALPHAS if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,
     )
-    default_workers, warm_up = _how_to_run(setup.engine)
+    engine_kind = engines.ENGINES[setup.engine]
+    # What every process would compile is compiled once, before they start.
+    warm_up = partial(compile_engine, setup.engine) if engine_kind.compiles else None
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     experiments, not_run = _selected(only, folders)
     _refuse_foreign(out, experiments)
     context = Context(setup, _found(folders, experiments, progress))
     store = Store(out / "jobs")
-    with pool_for(workers or default_workers, scheduler) as pool, store.locked():
+    with pool_for(workers or engine_kind.workers, scheduler) as pool, store.locked():
         jobs, outcomes = _run_all(context, experiments, store, pool, progress, warm_up)
         findings = {name: experiment.conclude(context, outcomes) for name, experiment in experiments.items()}
         results = with_earlier(assemble(context, findings, jobs, outcomes), out)
@@ -97,13 +101,6 @@ def reproduce(
         }
         write(out, results, findings)
     return results
-
-
-def _how_to_run(engine: str) -> tuple[int | None, WarmUp | None]:
-    """Return the default number of processes, and what to compile once before they start."""
-    workers = 1 if engine == "cuda" else None  # one GPU, one process
-    warm_up = compile_engine if engine == "cpu" else None
-    return workers, warm_up
 
 
 def _run_all(

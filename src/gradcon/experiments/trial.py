@@ -84,12 +84,12 @@ def _details(options: Options, change: Change | None, keep: Sequence[int]) -> li
     return [*found, "maps kept"] if keep else found
 
 
-def compile_engine() -> None:
-    """Run every compiled function once, on a tiny scene."""
+def compile_engine(engine: str) -> None:
+    """Run every function that the engine compiles once, on a tiny scene."""
     pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
     scene = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
     for method in ("gcm", "naive"):
-        minimise(scene, Options(method=method, solves=2), engine="cpu")
+        minimise(scene, Options(method=method, solves=2), engine=engine)
 
 
 @lru_cache(maxsize=2)  # jobs come scene by scene
