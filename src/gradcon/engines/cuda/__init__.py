@@ -26,7 +26,7 @@ def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> Cuda
 def why_not(scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None) -> str | None:
     """Say why no GPU can be used, for a scene or at all; None if one can."""
     reason = device.why_not()
-    if reason is not None or scene is None:
+    if reason is not None or scene is None or not stages:
         return reason
     from gradcon.engines.cuda.engine import CudaEngine
 
