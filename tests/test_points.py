@@ -16,9 +16,9 @@ from gradcon import Calibration, Scene, cli, open_scene, synth
 from gradcon.cli import estimates
 from gradcon.errors import InputError
 from gradcon.io import ply
-from gradcon.pictures.colours import to_rgb
 from gradcon.result import Result
 from gradcon.result.points import PointCloud, surest
+from gradcon.scene.colours import to_rgb
 from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast
 from gradcon.synth.textures import Painter

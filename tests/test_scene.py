@@ -10,7 +10,7 @@ import pytest
 from gradcon import InputError, Scene
 from gradcon.scene import choose_views
 from gradcon.scene.geometry import Camera
-from gradcon.scene.scene import to_luma
+from gradcon.scene.luma import to_luma
 
 SHAPE = (5, 7)
 B = [(-1, 0), (1, 0), (0, 2), (-2, 0), (1, 1)]
@@ -53,15 +53,21 @@ def spoilt(value: float) -> np.ndarray:
         ({"targets": with_target(2, spoilt(np.nan))}, "^2.png: 1 pixel values are NaN or infinite"),
         ({"targets": with_target(2, spoilt(np.inf))}, "^2.png: 1 pixel values are NaN or infinite"),
         ({"reference": spoilt(np.nan)}, "^reference: 1 pixel values are NaN"),
-        ({"targets": with_target(0, image(9, (5, 7, 5)))}, "^0.png: an image is"),
-        ({"targets": with_target(0, np.zeros((0, 7)))}, "^0.png: an image is"),
-        ({"targets": with_target(0, image(9, (35,)))}, "^0.png: an image is"),
-        ({"targets": with_target(0, image(9) * 1j)}, "^0.png: pixels are complex"),
+        (
+            {"targets": with_target(0, image(9, (5, 7, 5)))},
+            r"^0.png: has the shape \(5, 7, 5\), which is not an image's; give",
+        ),
+        (
+            {"targets": with_target(0, np.zeros((0, 7)))},
+            r"^0.png: has the shape \(0, 7\), which is not an image's; give",
+        ),
+        ({"targets": with_target(0, image(9, (35,)))}, r"^0.png: has the shape \(35,\), which is not an image's; give"),
+        ({"targets": with_target(0, image(9) * 1j)}, "^0.png: its pixels are complex"),
         ({"baselines": B[:-1]}, "^rig: baselines must be"),
-        ({"baselines": None}, "^rig: give either baselines or transforms"),
+        ({"baselines": None}, "^rig: neither baselines nor transforms are given"),
         (
             {"transforms": (np.zeros((5, 3, 3)), np.zeros((5, 3)))},
-            "^rig: give either baselines or transforms",
+            "^rig: both baselines and transforms are given",
         ),
         ({"baselines": [*B[:-1], (np.nan, 1)]}, "^rig: .*NaN or an infinity"),
         ({"baselines": [*B[:-1], (np.inf, 1)]}, "^rig: .*NaN or an infinity"),
@@ -69,7 +75,10 @@ def spoilt(value: float) -> np.ndarray:
         ({"baselines": [*B[:-1], (-1, -0.0)]}, "^4.png: has the same baseline as 0.png"),
         ({"baselines": [*B[:-1], (0, 0)]}, "^4.png: stands at the position of reference"),
         ({"baselines": np.zeros((5, 2))}, "^0.png: stands at the position of reference"),
-        ({"ground_truth": np.zeros((5, 6))}, "^rig: ground truth is"),
+        (
+            {"ground_truth": np.zeros((5, 6))},
+            r"^rig: its ground truth has the shape \(5, 6\) but the views have \(5, 7\)",
+        ),
     ],
 )
 def test_refuses_and_says_what_and_where(changes: dict[str, Any], said: str) -> None:
@@ -171,7 +180,7 @@ def test_light_field_with_another_reference_and_colour() -> None:
 @pytest.mark.parametrize(
     ("shape", "reference", "said"),
     [
-        ((3, 3, 5), None, "a light field is"),
+        ((3, 3, 5), None, "is not a light field's"),
         ((3, 3, 5, 5), (3, 0), "outside"),
         ((1, 1, 5, 5), None, "two views"),
     ],

@@ -9,7 +9,8 @@ from PIL import Image
 
 from gradcon import Options, Scene, estimate, open_frames, open_scene, synth
 from gradcon.io import png
-from gradcon.pictures.view_sheet import spread, view_sheet
+from gradcon.pictures.view_sheet import view_sheet
+from gradcon.scene.selection import spread
 
 RED, GREEN = (220, 20, 20), (20, 200, 20)
 
@@ -55,23 +56,51 @@ def test_flipped_baselines_keep_their_views(folder):
         assert baseline[0] == column - int(about["names"][0][-5])
 
 
-def test_views_that_are_gone_or_were_arrays_are_grey(folder):
-    scene = open_scene(folder)
-    (folder / "view_0_0.png").unlink()
-    grey = Scene(flat(RED), [flat(GREEN)], [(1, 0)], reference_name="red", target_names=["green"])
-    for each in (scene, grey):
-        found, about = tiles(each)
-        assert not about["colour"]
-        assert all(np.ptp(tile.astype(int), axis=2).max() <= 2 for tile in found.values())
-    assert tiles(grey)[0]["green"].mean() == pytest.approx(255 * grey.targets[0].mean(), abs=1)
+def test_views_that_were_arrays_are_grey():
+    scene = Scene(flat(RED), [flat(GREEN)], [(1, 0)], reference_name="red", target_names=["green"])
+    found, about = tiles(scene)
+    assert not about["colour"]
+    assert all(np.ptp(tile.astype(int), axis=2).max() <= 2 for tile in found.values())
+    assert found["green"].mean() == pytest.approx(255 * scene.targets[0].mean(), abs=1)
 
 
-def test_frames_of_a_video_are_not_read_twice(tmp_path):
+def test_views_are_read_only_once():
+    reads = []
+
+    def read(k):
+        reads.append(k)
+        return flat((60 * k, 90, 20))
+
+    scene = Scene(flat(RED), [lambda k=k: read(k) for k in range(4)], [(1 + k, 0) for k in range(4)])
+    found, about = tiles(scene)
+    assert about["colour"]
+    assert sorted(reads) == [0, 1, 2, 3]
+    assert [round(found[f"target {k}"][..., 0].mean() / 60) for k in range(4)] == [0, 1, 2, 3]
+
+
+def test_frames_of_a_video_are_in_colour_though_their_files_are_gone(tmp_path):
     for view in ("0_0", "0_1"):
         (tmp_path / view).mkdir()
         for frame in range(2):
             (tmp_path / view / f"{frame}.png").write_bytes(png.encode(flat(RED)))
-    assert open_frames(tmp_path)[0].sources == [None]
+    scene = open_frames(tmp_path)[1]
+    for file in tmp_path.rglob("*.png"):
+        file.unlink()
+    found, about = tiles(scene)
+    assert about["colour"]
+    for tile in found.values():
+        assert tile.mean(axis=(0, 1)) == pytest.approx(RED, abs=4)
+
+
+def test_thumbnails_are_few_and_small_however_many_the_views_are():
+    large = np.zeros((600, 1100, 3), np.uint16)
+    places = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
+    scene = Scene(large, [lambda: large] * len(places), places)
+    assert len(scene.thumbnails) == 24
+    assert {(copy.shape, copy.dtype.name, copy.base is large) for copy in scene.thumbnails.values()} == {
+        ((279, 512, 3), "uint8", False)
+    }
+    assert len(tiles(scene)[1]["names"]) == 25
 
 
 def test_of_many_views_some_all_over_are_shown():

@@ -118,6 +118,4 @@ class Frames(Sequence[Scene]):
             raise IndexError(index)
         scene = load(self.listing, self.views, index % len(self), self._white)
         self._white = scene.white
-        if self.is_video:  # a file that has gone on would have to be decoded from its beginning
-            scene.sources = [None] * len(scene.sources)
         return scene

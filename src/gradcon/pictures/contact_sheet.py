@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.io.listing import Listing, View
-from gradcon.pictures.colours import to_rgb
 from gradcon.scene import geometry
+from gradcon.scene.colours import to_rgb
 
 MOST = 169  # views on one sheet: a grid of 13 x 13; of more, those around the reference
 WIDTH, THUMBNAIL, MARGIN = 1500, 220, 6  # pixels: of the sheet, of a view at most, between views

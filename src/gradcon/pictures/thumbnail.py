@@ -7,8 +7,8 @@ import io
 import numpy as np
 
 from gradcon.arrays import to_host
-from gradcon.pictures.colours import to_rgb
 from gradcon.result import Result
+from gradcon.scene.colours import to_rgb
 
 FILE = "thumbnail.jpg"
 HEIGHT = 160  # pixels

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
-from gradcon.pictures.colours import to_rgb
 from gradcon.result.depth import calibration_of
+from gradcon.scene.colours import to_rgb
 
 if TYPE_CHECKING:
     from gradcon.result.result import Result

@@ -1,4 +1,4 @@
-"""A small copy of a scene, for a quick look: a few solves on it take no time."""
+"""A small copy of a scene, on which a few solves take almost no time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gradcon.arrays import to_host
 from gradcon.scene import geometry
 from gradcon.scene.scene import Scene
 
-SMALL = 112  # pixels: the longer side of the copy
+SMALL = 112  # pixels on the longer side of the copy
 
 
 def shrink_factor(scene: Scene, longest: int = SMALL) -> int:
-    """How many pixels become one in the small copy, along each axis."""
-    return min(-(-max(scene.shape) // longest), *scene.shape)  # a strip keeps a pixel across
+    """Return how many pixels along each axis become one in the small copy."""
+    return min(-(-max(scene.shape) // longest), *scene.shape)  # a narrow strip keeps at least one pixel across
 
 
 def shrunk(scene: Scene, longest: int = SMALL) -> Scene:
-    """The scene with blocks of pixels averaged; disparities keep their unit, so baselines shrink."""
+    """Return the scene with blocks of pixels averaged; disparities keep their unit, so the baselines shrink."""
     k = shrink_factor(scene, longest)
     height, width = (n // k * k for n in scene.shape)
 
@@ -31,6 +31,6 @@ def shrunk(scene: Scene, longest: int = SMALL) -> Scene:
     images = average(scene.reference), average(scene.targets)
     if all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
         return Scene(*images, scene.baselines / k, name=scene.name)
-    shift = (1 / k - 1) / 2  # a small pixel's centre lies between those of its block
+    shift = (1 / k - 1) / 2  # the centre of a small pixel lies at the centre of its block
     S = np.array([[1 / k, 0, shift], [0, 1 / k, shift], [0, 0, 1]])
     return Scene(*images, transforms=(S @ scene.M @ np.linalg.inv(S), scene.m @ S.T), name=scene.name)

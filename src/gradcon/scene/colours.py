@@ -1,0 +1,41 @@
+"""Images as 8-bit colours, for pictures and point clouds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.scene.luma import white_of
+
+LONGEST_SIDE = 512  # of a small copy, in pixels
+
+Colours = NDArray[np.uint8]  # (height, width, 3)
+
+
+def to_rgb(image: NDArray[Any]) -> Colours:
+    """Convert an image of any supported type to 8-bit RGB: grey becomes three equal channels, alpha is dropped."""
+    array = image[..., None] if image.ndim == 2 else image
+    array = array[..., :3] if array.shape[2] >= 3 else np.repeat(array[..., :1], 3, axis=2)
+    if array.dtype == np.uint8:
+        return array
+    full = float(np.iinfo(array.dtype).max) if array.dtype.kind in "ui" else 1.0
+    white = full * white_of(float(array.max()) / full, array.dtype)
+    colours = np.empty(array.shape, np.uint8)
+    for row, values in zip(colours, array, strict=True):  # row by row, or the float64 copies would need much memory
+        row[...] = np.rint(255 * np.clip(values.astype(np.float64) / white, 0, 1))
+    return colours
+
+
+def small_copy(image: NDArray[Any]) -> Colours:
+    """Return a copy in 8-bit RGB that is shrunk, if need be, to at most `LONGEST_SIDE` pixels a side."""
+    from PIL import Image
+
+    colours = to_rgb(image)
+    height, width = colours.shape[:2]
+    shrink = min(1.0, LONGEST_SIDE / max(height, width))
+    size = max(1, round(shrink * width)), max(1, round(shrink * height))
+    if size == (width, height):
+        return colours.copy()  # not a view, which would keep all of a larger array in memory
+    return np.asarray(Image.fromarray(colours).resize(size, Image.Resampling.BOX))
