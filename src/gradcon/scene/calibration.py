@@ -1,12 +1,12 @@
-"""From disparity to metric depth, and from pixels to points: what is known of the reference's camera.
+"""From disparity to metric depth, and from pixels to points: the calibration of the reference camera.
 
-Disparity and reciprocal depth are the same up to a factor and a shift, whatever the rig:
+For every rig, disparity is reciprocal depth up to a factor and a shift:
 
-    depth = product / (disparity + offset),
+    depth = product / (disparity + offset).
 
-where -offset is the disparity of what is infinitely far (0 for parallel cameras), and `product` is focal length times
-unit baseline.  A pixel (x, y) of that depth is the point depth * K^-1 (x, y, 1) before the reference camera, whose x
-axis points to the right, y down and z ahead.
+Here -offset is the disparity at infinity (0 for parallel cameras), and `product` is the focal length times the unit
+baseline.  A pixel (x, y) at that depth is the point depth * K^-1 (x, y, 1) in the frame of the reference camera, whose
+x axis points to the right, y down and z ahead.
 """
 
 from __future__ import annotations
@@ -20,26 +20,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 
-MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # in a unit of length
+MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # per unit of length
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How the reference's disparities become depths.
+    """How the disparities of the reference become depths: depth = product / (disparity + offset).
 
     Attributes
     ----------
     product : float
-        Depth times (disparity + offset): `unit` times pixels per unit baseline.
+        Depth times (disparity + offset), in `unit` times pixels per unit baseline.
     K : (3, 3) array
-        The reference's intrinsic matrix, in pixels; pixel centres are at integers.
+        The intrinsic matrix of the reference camera, in pixels.  Pixel centres are at integers.
     offset : float
-        Minus the disparity of what is infinitely far, in pixels per unit baseline.
+        Minus the disparity at infinity, in pixels per unit baseline.
     unit : {"m", "cm", "mm", ""}
-        Of the depth; empty where the cameras' scale is not known (a reconstruction from images alone).
+        The unit of the depth.  It is empty if the scale of the cameras is unknown, as in a reconstruction from images
+        alone.
     steps : (right, down)
-        How many unit baselines the reference stands from the camera that K was known of, by which `moved` has shifted
-        the principal point.
+        How far `moved` has moved the camera from the one that K was given for, in unit baselines.
+
+    Examples
+    --------
+    >>> import gradcon
+    >>> calibration = gradcon.Calibration(product=90.0, K=[[900, 0, 320], [0, 900, 240], [0, 0, 1]], unit="m")
+    >>> float(calibration.depth(45.0))
+    2.0
     """
 
     product: float
@@ -50,11 +57,20 @@ class Calibration:
 
     @classmethod
     def of_converged_array(cls, values: Mapping[str, Any], shape: tuple[int, int]) -> Calibration:
-        """Depth in mm from the middle of an array whose sensors are shifted so that the focus distance has disparity 0.
+        """Calibrate the middle camera of an array whose sensors are shifted so that the focus plane has disparity 0.
 
-        `values` holds focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m.  The 4D Light Field
-        Benchmark's depth_mm = beta F / (d F s + beta), with beta = baseline_mm focal_mm max(width, height), F the focus
-        distance and s the sensor's size in mm, is product / (d + offset) with the two below.
+        Parameters
+        ----------
+        values : mapping
+            focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m.
+        shape : (height, width)
+            The size of the views in pixels.
+
+        Notes
+        -----
+        The depth is in millimetres.  The 4D Light Field Benchmark states depth_mm = beta F / (d F s + beta), where
+        beta = baseline_mm focal_mm max(width, height), F is the focus distance and s the sensor's size in mm.  That is
+        product / (d + offset) with the values below.
         """
         height, width = shape
         focal = float(values["focal_length_mm"]) / float(values["sensor_size_mm"]) * max(width, height)  # pixels
@@ -67,53 +83,57 @@ class Calibration:
         try:
             K = np.array(self.K, dtype=np.float64)
             product, offset = float(self.product), float(self.offset)
-        except (TypeError, ValueError, OverflowError):  # the last of an integer of hundreds of digits
-            raise InputError("calibration: product, K and offset must be numbers.") from None
+        except (TypeError, ValueError, OverflowError):  # an integer of hundreds of digits overflows
+            raise InputError("calibration", "product, K and offset must be numbers", "correct them") from None
         if not (np.isfinite(product) and product > 0 and np.isfinite(offset)):
-            raise InputError(f"calibration: product {product} and offset {offset} make no depth.")
+            problem = f"product {product} and offset {offset} give no depth"
+            raise InputError("calibration", problem, "give a positive product and a finite offset")
         if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
-            raise InputError("calibration: K must be an invertible matrix of 3 x 3 finite numbers.")
+            raise InputError("calibration", "K must be an invertible matrix of 3 x 3 finite numbers", "correct it")
         check_unit(self.unit, "calibration")
         for name, value in (("K", K), ("product", product), ("offset", offset)):
             object.__setattr__(self, name, value)
 
     def depth(self, disparity: ArrayLike) -> NDArray[np.float32]:
-        """Depth along the reference's axis, in `unit`; NaN where the disparity is that of infinity or beyond."""
+        """Return the depth along the optical axis, in `unit`; NaN at or beyond the disparity of infinity."""
         w = np.asarray(disparity, dtype=np.float64) + self.offset
         return np.divide(self.product, w, out=np.full(w.shape, np.nan), where=w > 0).astype(np.float32)
 
     def disparity(self, depth: ArrayLike) -> NDArray[np.float32]:
-        """The inverse of `depth`; NaN where the depth is not positive."""
+        """Return the disparity of a depth; NaN where the depth is not positive."""
         z = np.asarray(depth, dtype=np.float64)
         w = np.divide(self.product, z, out=np.full(z.shape, np.nan), where=z > 0)
-        with np.errstate(over="ignore"):  # of what is next to the camera: infinite, and so unknown
+        with np.errstate(over="ignore"):  # next to the camera it is infinite, and counts as unknown
             return (w - self.offset).astype(np.float32)
 
     def depth_deviation(self, disparity: ArrayLike, deviation: ArrayLike) -> NDArray[np.float32]:
-        """Standard deviation of the depth that a deviation of the disparity makes, to first order, in `unit`."""
+        """Return the standard deviation of the depth, in `unit`, to first order in that of the disparity."""
         z = self.depth(disparity).astype(np.float64)
         return (z * z / self.product * np.asarray(deviation, dtype=np.float64)).astype(np.float32)
 
     def points(self, depth: ArrayLike) -> NDArray[np.float32]:
-        """(height, width, 3) points before the reference camera, in `unit`: x to the right, y down, z ahead."""
+        """Return a (height, width, 3) array of points in the reference camera's frame, in `unit`."""
         z = np.asarray(depth, dtype=np.float64)
         y, x = np.indices(z.shape, dtype=np.float64)
         rays = np.stack([x, y, np.ones_like(x)], axis=-1) @ np.linalg.inv(self.K).T
         return (rays * z[..., None]).astype(np.float32)
 
     def moved(self, steps: tuple[float, float]) -> Calibration:
-        """Of the camera so many unit baselines to the right and down: its sensor is shifted by as many offsets."""
+        """Return the calibration of the camera `steps` unit baselines to the right and down.
+
+        Its principal point is shifted by `offset` for each step.
+        """
         K = self.K.copy()
         K[:2, 2] += np.array(steps) * self.offset
         return replace(self, K=K, steps=(self.steps[0] + steps[0], self.steps[1] + steps[1]))
 
     def flipped(self, x: bool = False, y: bool = False) -> Calibration:
-        """For cameras that are counted from the other end: it was moved as far, but the other way."""
+        """Return the calibration for cameras that are counted from the other end along x, y or both."""
         right, down = self.steps
         return self.moved((-2 * right if x else 0.0, -2 * down if y else 0.0))
 
     def summary(self) -> dict[str, Any]:
-        """Plain types, as result.json holds them."""
+        """Return the calibration in plain types, as in result.json."""
         return {
             "formula": "depth = product / (disparity + offset)",
             "product": self.product,
@@ -124,7 +144,7 @@ class Calibration:
 
 
 def check_unit(unit: str, where: str) -> str:
-    """Refuse a unit of length that is not known; empty stands for an unknown one."""
+    """Refuse an unsupported unit of length; an empty one stands for an unknown scale."""
     if unit not in ("", *MILLIMETRES):
-        raise InputError(f"{where}: the unit {unit!r} is not one of {', '.join(MILLIMETRES)}.")
+        raise InputError(where, f"{unit!r} is not a unit of length", f"use one of {', '.join(MILLIMETRES)}")
     return unit

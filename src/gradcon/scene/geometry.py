@@ -1,11 +1,11 @@
-"""Where a reference pixel lands in another view, and how that moves with the disparity.
+"""Where a reference pixel lands in another view, and how it moves there with the disparity.
 
-Every calibrated pinhole rig is one formula.  A reference pixel s = (x, y, 1) with disparity w is seen in view t at
+One formula describes every calibrated pinhole rig.  View t sees a reference pixel s = (x, y, 1) of disparity w at
 
-    dehomogenise(M_t s + m_t w),        M_t = K_t R_t K_r^-1,    m_t = K_t T_t,
+    dehomogenise(M_t s + m_t w),        M_t = K_t R_t K_r^-1,    m_t = K_t T_t.
 
-and a planar array with equal orientations is the special case M = I, m = (B_x, B_y, 0): the paper's B_t w.
-`project` and `coupling` are written for scalars and arrays alike; the compiled engines inline them.
+A planar array of cameras with equal orientations is the special case M = I, m = (B_x, B_y, 0): the paper's B_t w.
+`project` and `coupling` work on scalars and arrays alike; the compiled engines inline them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 def project(M, m, x, y, w):  # type: ignore[no-untyped-def]
-    """Position in the view of reference pixel (x, y) at disparity w, and its homogeneous depth (seen if > 0)."""
+    """Return where the view sees the reference pixel (x, y) of disparity w, and its homogeneous depth (seen if > 0)."""
     p = M[0, 0] * x + M[0, 1] * y + M[0, 2] + m[0] * w
     q = M[1, 0] * x + M[1, 1] * y + M[1, 2] + m[1] * w
     z = M[2, 0] * x + M[2, 1] * y + M[2, 2] + m[2] * w
@@ -30,7 +30,7 @@ def project(M, m, x, y, w):  # type: ignore[no-untyped-def]
 
 
 def coupling(M, m, u, v):  # type: ignore[no-untyped-def]
-    """The paper's c_t: how the warped image moves with w, where (u, v) is the position seen in the view.
+    """Return the paper's c_t: how the warped image moves with w, at the position (u, v) in the view.
 
     c = (d(u,v)/d(x,y) at fixed w)^-1 d(u,v)/dw; the homogeneous depth cancels.  For a planar array c = B_t.
     """
@@ -43,7 +43,17 @@ def coupling(M, m, u, v):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole camera: x_image ~ K (R X_world + t), pixel centres at integers, x to the right, y down."""
+    """A pinhole camera, which sees the world point X at the pixel x ~ K (R X + t).
+
+    Attributes
+    ----------
+    K : (3, 3) array
+        The intrinsic matrix, in pixels.  Pixel centres are at integers; x points to the right and y down.
+    R : (3, 3) array
+        The rotation from the world's frame to the camera's.
+    t : (3,) array
+        The translation.  The camera stands at -R^T t.
+    """
 
     K: Floats
     R: Floats
@@ -51,32 +61,33 @@ class Camera:
 
     @staticmethod
     def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
-        """Check and convert the three matrices; `name` is said in an error."""
+        """Make a camera from any arrays, after checking them; `name` names it in errors."""
         matrices = []
         for field, value, shape in (("K", K, (3, 3)), ("R", R, (3, 3)), ("t", t, (3,))):
             try:
                 array = np.asarray(value, dtype=np.float64)
             except (TypeError, ValueError):
-                raise InputError(f"{name}: {field} is not an array of numbers; give {shape} numbers.") from None
+                raise InputError(name, f"{field} is not an array of numbers", f"give {shape} numbers") from None
             if array.shape != shape or not np.isfinite(array).all():
-                raise InputError(f"{name}: {field} must be {shape} finite numbers, not {array.shape}.")
+                raise InputError(name, f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")
             matrices.append(array)
         camera = Camera(*matrices)
         if not np.allclose(camera.R @ camera.R.T, np.eye(3), atol=1e-4) or np.linalg.det(camera.R) < 0:
-            raise InputError(f"{name}: R is not a rotation (R R^T must be the identity, its determinant 1).")
+            raise InputError(name, "R is not a rotation", "make R R^T the identity, and the determinant 1")
         if not np.allclose(camera.K[2], (0, 0, 1)) or abs(np.linalg.det(camera.K)) < 1e-12:
-            raise InputError(f"{name}: K is not an invertible intrinsic matrix whose last row is 0, 0, 1.")
+            problem = "K is not an invertible intrinsic matrix whose last row is 0, 0, 1"
+            raise InputError(name, problem, "correct it")
         return camera
 
     def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
-        """(M, m) of this view; the unknown w is then the reciprocal of the depth along the reference's axis."""
+        """Return (M, m) of this view; w is then the reciprocal of the depth along the reference's axis."""
         rotation = self.R @ reference.R.T
         translation = self.t - rotation @ reference.t
         return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
 
 
 def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:
-    """(M, m) of a planar array of equal orientation, from its (T, 2) baselines."""
+    """Return (M, m) of a planar array of cameras with equal orientations, from its (T, 2) baselines."""
     B = np.asarray(baselines, dtype=np.float64)
     m = np.zeros((len(B), 3))
     m[:, :2] = B
@@ -84,14 +95,15 @@ def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def is_planar(M: Floats, m: Floats) -> bool:
-    """Whether the view moves all pixels by the same B w."""
+    """Return whether the view moves every pixel by the same B w."""
     return bool(np.array_equal(M, np.eye(3)) and m[2] == 0)
 
 
 def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
-    """The (B_x, B_y) that stands for a view: the mean direction and root-mean-square length of c_t at w = 0.
+    """Return the (B_x, B_y) that stands for a view: the mean direction and the RMS length of c_t at w = 0.
 
-    Exactly B_t for a planar array.  Lengths order the views and set the limit, directions choose the sectors.
+    For a planar array this is exactly B_t.  The lengths order the views and limit the step of a solve; the directions
+    assign the views to sectors.
     """
     if is_planar(M, m):
         return m[:2].copy()
@@ -110,6 +122,6 @@ def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
 
 
 def shortest(baselines: Sequence[ArrayLike]) -> float:
-    """Length of the shortest baseline that is not 0: what the unit of a rig's disparities is."""
+    """Return the length of the shortest baseline that is not 0, which is the unit of a rig's disparities."""
     lengths = [float(np.linalg.norm(np.asarray(B))) for B in baselines]
     return min((length for length in lengths if length > 0), default=1.0)
