@@ -24,6 +24,7 @@ from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
 from gradcon import Options, estimate, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.jobs import Job, Store, cluster, run
 from gradcon.jobs.cluster import Cluster
 from job_kinds import children, failing, many_bytes, use_gpu
@@ -220,7 +221,7 @@ def test_a_scheduler_that_is_none(
         assert said in refusal(tmp_path / "in", tmp_path / "out", address, capsys)
     silent.close()
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install 'gradcon[cluster]'" in refusal(tmp_path / "in", tmp_path / "out", "127.0.0.1:9", capsys)
+    assert install_extra("cluster") in refusal(tmp_path / "in", tmp_path / "out", "127.0.0.1:9", capsys)
     assert not (tmp_path / "out").exists()
 
 

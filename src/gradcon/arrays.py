@@ -1,4 +1,4 @@
-"""Arrays on the host and on a GPU: NumPy's, CuPy's, and whatever else can be seen as one of them without a copy."""
+"""Arrays in the host's memory and in a GPU's: those of NumPy and CuPy, and whatever can be seen as one without a copy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 
 DLPACK_CUDA = (2, 13)  # DLPack's numbers for CUDA and CUDA managed memory
 
 
 def on_device(array: Any) -> bool:
-    """Whether an array's values are in a GPU's memory."""
+    """Return whether the values of an array are in a GPU's memory."""
     if isinstance(array, np.ndarray):
         return False
     if hasattr(array, "__cuda_array_interface__"):
@@ -22,11 +23,11 @@ def on_device(array: Any) -> bool:
 
 
 def to_device(array: Any) -> Any:
-    """As a CuPy array; without a copy where it is in the GPU's memory already."""
+    """Convert to a CuPy array, without a copy if the values are already in the GPU's memory."""
     try:
         import cupy
     except ImportError:
-        raise InputError("an array is on a GPU, but CuPy is not installed; pip install 'gradcon[cuda]'.") from None
+        raise InputError("array", "is on a GPU, but CuPy is not installed", install_extra("cuda")) from None
     if isinstance(array, cupy.ndarray):
         return array
     if on_device(array) and not hasattr(array, "__cuda_array_interface__"):
@@ -35,17 +36,17 @@ def to_device(array: Any) -> Any:
 
 
 def to_host(array: Any) -> NDArray[Any]:
-    """As a NumPy array; without a copy where it is in the host's memory already."""
+    """Convert to a NumPy array, without a copy if the values are already in the host's memory."""
     return np.asarray(to_device(array).get() if on_device(array) else array)
 
 
 def as_array(array: Any) -> Any:
-    """As a NumPy or a CuPy array, wherever its values are."""
+    """Convert to a NumPy or a CuPy array, depending on where the values are."""
     return to_device(array) if on_device(array) else np.asarray(array)
 
 
 def module_of(array: Any) -> Any:
-    """The module whose functions take the array: numpy, or cupy."""
+    """Return the module whose functions take the array: numpy or cupy."""
     if not on_device(array):
         return np
     import cupy

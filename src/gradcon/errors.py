@@ -1,4 +1,4 @@
-"""The exceptions whose texts are for the user: a sentence that says where something is wrong, what, and what to do."""
+"""The exceptions whose texts are meant for the user."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """An input that cannot be used; the command line prints its text and exits with code 2.
+    """An input that cannot be used.
+
+    The command line prints the error as one sentence and exits with code 2.
 
     Parameters
     ----------
     where : str or Path
         The file, the field or the option that is wrong.
     problem : str
-        What is wrong with it, as the predicate of a sentence: "is empty".
+        What is wrong with it, as a predicate such as "is empty", or as a clause.
     remedy : str
-        What the user can do, as an imperative: "copy or export it again".
+        What the user can do about it, as an imperative such as "copy or export it again".
 
     Examples
     --------
@@ -36,4 +38,7 @@ class InputError(ValueError):
 
 
 class DeviceError(RuntimeError):
-    """A GPU that failed; the command line prints its text and exits with code 3."""
+    """A failure of the GPU.
+
+    The command line prints the error and exits with code 3.
+    """

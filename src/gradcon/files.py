@@ -1,4 +1,4 @@
-"""Reading whole files and writing them all-or-nothing; every failure is a sentence that names the file."""
+"""Read whole files, and write several files all or none; every failure is an InputError that names the file."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ import numpy as np
 from gradcon.errors import InputError
 
 MAX_FILE_BYTES = 2**32
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")  # what `write_files` writes to before it renames
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")  # the names that `write_files` uses before it renames
 
 
 def file_size(path: Path, limit: int = MAX_FILE_BYTES) -> int:
-    """Size of a regular file that is neither empty nor absurdly large; anything else is an InputError."""
+    """Return the size of a regular file; refuse one that is missing, empty or larger than `limit`."""
     try:
         if path.is_dir():
-            raise InputError(f"{path}: is a folder where a file is expected; give a file.")
+            raise InputError(path, "is a folder where a file is expected", "give a file")
         if not path.exists():
-            raise InputError(f"{path}: there is no such file; check its name and folder.")
+            raise InputError(path, "there is no such file", "check its name and folder")
         if not path.is_file():
-            raise InputError(f"{path}: is not a regular file; copy what it holds into one.")
+            raise InputError(path, "is not a regular file", "copy its content into one")
         size = path.stat().st_size
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise _unreadable(path, error) from None
     if size == 0:
-        raise InputError(f"{path}: is empty; copy or export it again.")
+        raise InputError(path, "is empty", "copy or export it again")
     if size > limit:
-        raise InputError(f"{path}: is {size:,} bytes, more than the {limit:,} that such a file may have.")
+        raise InputError(path, f"is {size:,} bytes", f"give a file of at most {limit:,} bytes")
     return size
 
 
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """All of a file's bytes, after `file_size` has looked at it."""
+    """Return the content of a file that passes the checks of `file_size`."""
     file_size(path, limit)
     try:
         return path.read_bytes()
@@ -51,39 +51,40 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = 2**20) -> str:
-    """A small UTF-8 text file."""
+    """Return the content of a small UTF-8 text file."""
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; save it as plain text.") from None
+        raise InputError(path, "is not UTF-8 text", "save it as plain text") from None
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Everything that lies in a folder, sorted by name."""
+    """Return the paths of everything in a folder, sorted by name."""
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{folder}: cannot be listed ({error.strerror}); check the path and permissions.") from None
+        raise InputError(folder, f"cannot be listed ({_reason(error)})", "check the path and permissions") from None
 
 
 def make_folder(folder: Path) -> list[Path]:
-    """Create `folder` and its parents where they are missing; return the created ones, deepest first."""
+    """Create `folder` and its missing parents; return those that were created, deepest first."""
     try:
         missing = [part for part in (folder, *folder.parents) if not part.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: cannot create this folder ({_reason(error)}); choose another.") from None
+        raise InputError(folder, f"cannot create this folder ({_reason(error)})", "choose another") from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{folder}: cannot write into this folder; change its permissions or choose another.")
+        raise InputError(folder, "cannot write into this folder", "change its permissions or choose another")
     return missing
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]], lasting: bool = False) -> Path:
-    """Write (name, content) pairs into `folder`, or into folders that are in it already, all of them or none.
+    """Write all of the (name, content) pairs into `folder`, or none of them; return the folder.
 
-    Each goes to a temporary name beside its own and is renamed once all are there, so that an error or Ctrl-C
-    leaves neither a partial file nor a temporary one.  `files` may be a generator: one content is held at a
-    time.  `lasting` waits until the disk has them, so that not even a power cut leaves a file of this name empty.
+    A name may lead into a folder that exists inside `folder`.  Each file is written under a temporary name next to its
+    own, and all are renamed once all are written, so that an error or Ctrl-C leaves neither partial nor temporary
+    files.  `files` may be a generator, so that one content at a time is in memory.  With `lasting`, the function waits
+    until the disk has the data, so that not even a power cut leaves an empty file.
     """
     created = make_folder(folder)
     written: list[tuple[Path, Path]] = []
@@ -91,7 +92,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]], lasting: bool 
     try:
         for name, content in files:
             final = folder / name
-            if final.is_dir():  # or some files would be renamed before this one cannot be
+            if final.is_dir():  # find out now: later, some files would be renamed already
                 raise IsADirectoryError(errno.EISDIR, "a folder of this name is there")
             temporary = final.with_name(f".{final.name}.{secrets.token_hex(6)}.tmp")
             written.append((temporary, final))
@@ -107,24 +108,23 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]], lasting: bool 
             temporary.unlink(missing_ok=True)
         _remove_empty(created)
         if isinstance(error, OSError):
-            raise InputError(
-                f"{final}: cannot be written ({_reason(error)}); free the place or choose another folder."
-            ) from None
+            remedy = "make room for it or choose another folder"
+            raise InputError(final, f"cannot be written ({_reason(error)})", remedy) from None
         raise
     return folder
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of `write_files` that were cut short by the end of their process."""
+    """Remove the temporary files of a `write_files` whose process was killed."""
     for path in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes, lasting: bool = False) -> None:
-    """Write one file, atomically."""
+    """Write one file atomically."""
     if not path.name:
-        raise InputError(f"{path}: is not the name of a file; give one.")
+        raise InputError(path, "is not the name of a file", "give one")
     write_files(path.parent, [(path.name, content)], lasting)
 
 
@@ -132,12 +132,12 @@ def _remove_empty(folders: list[Path]) -> None:
     for folder in folders:
         try:
             folder.rmdir()
-        except OSError:  # something else was put there meanwhile
+        except OSError:  # something else was put there in the meantime
             return
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path}: cannot be read ({_reason(error)}); check its name and permissions.")
+    return InputError(path, f"cannot be read ({_reason(error)})", "check its name and permissions")
 
 
 def _reason(error: Exception) -> str:
@@ -145,9 +145,9 @@ def _reason(error: Exception) -> str:
 
 
 def to_json(value: Any) -> str:
-    """Strict JSON: NaN and infinities become null, NumPy's numbers and arrays plain ones."""
+    """Encode as strict JSON: NaN and infinities become null, and NumPy's numbers and arrays become plain ones."""
     text = json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode()  # names that are no text become JSON's own escapes
+    return text.encode("utf-8", "backslashreplace").decode()  # a file name that is not valid text becomes escapes
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from gradcon.errors import DeviceError, InputError
+from gradcon.extras import install_extra
 from gradcon.files import read_text
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
@@ -208,7 +209,7 @@ def _connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("scheduler: needs Dask; pip install 'gradcon[cluster]'.") from None
+        raise InputError("scheduler", "needs Dask", install_extra("cluster")) from None
     place = _address(address)
     try:
         with ThreadPoolExecutor(1) as thread:  # in this one a notebook has a loop of its own

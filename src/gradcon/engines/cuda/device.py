@@ -20,6 +20,7 @@ from gradcon.engines.cuda.errors import ABSENT, first_line, in_words, translate
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.engines.device import Device
 from gradcon.errors import DeviceError
+from gradcon.extras import install_extra
 from gradcon.scene import Scene
 
 COOPERATIVE = "solve.cu"
@@ -169,7 +170,7 @@ def _capability(number: int) -> int:
 def why_not() -> str | None:
     """Say why no GPU can be used here; None if one can."""
     if importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed: pip install 'gradcon[cuda]'"
+        return f"CuPy is not installed: {install_extra('cuda')}"
     try:
         from cupy.cuda import runtime
 
