@@ -244,7 +244,7 @@ def test_a_result_that_fails_leaves_the_earlier_one(tmp_path: Path, monkeypatch:
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(InputError, match="normals"):
         calibrated(np.full((6, 8), 9.0)).save(tmp_path, normals=True)
-    monkeypatch.setattr("gradcon.files.to_json", lambda _: pytest.fail("full"))
+    monkeypatch.setattr("gradcon.result.folder.to_json", lambda _: pytest.fail("full"))
     with pytest.raises(pytest.fail.Exception):
         calibrated(np.full((6, 8), 9.0)).save(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -86,5 +86,5 @@ def test_different_sizes_are_refused_with_both() -> None:
 
 
 def test_truth_that_knows_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="knows no pixel"):
+    with pytest.raises(InputError, match="ground truth: is unknown at every pixel"):
         evaluate(np.zeros((2, 3)), np.full((2, 3), np.nan))

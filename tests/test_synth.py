@@ -11,6 +11,7 @@ from gradcon.errors import InputError
 from gradcon.io import open_scene
 from gradcon.scene import Scene
 from gradcon.scene.geometry import project
+from gradcon.synth.textures import Painter
 
 SIZE = (128, 128)
 
@@ -84,7 +85,7 @@ def test_parameters_give_the_benchmarks_depth(scenes: dict[str, Scene], name: st
     """depth_mm = beta F / (d F s + beta), beta = baseline focal_length max(width, height), all in mm."""
     scene = scenes[name]
     p = scene.metadata
-    world = synth.SCENES[name](synth.Painter(16, 0))
+    world = synth.SCENES[name](Painter(16, 0))
     camera = {key: np.array(value) for key, value in p["cameras"][scene.reference_name].items()}
     y, x = np.mgrid[: SIZE[0], : SIZE[1]].reshape(2, -1)
     rays = np.linalg.inv(camera["K"]) @ np.stack([x, y, np.ones(x.size)])

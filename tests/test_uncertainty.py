@@ -63,15 +63,15 @@ def test_unknown_truth_is_left_out_and_small_maps_work() -> None:
 
 @pytest.mark.parametrize(
     ("uncertainty", "said"),
-    [(np.ones((3, 3)), "use one result's"), (np.full((4, 5), -1.0), "no standard deviations"),
-     (np.full((4, 5), np.nan), "no standard deviations")],
+    [(np.ones((3, 3)), "use the maps of one result"), (np.full((4, 5), -1.0), "not standard deviations"),
+     (np.full((4, 5), np.nan), "not standard deviations")],
 )  # fmt: skip
-def test_what_is_no_uncertainty_is_refused(uncertainty: np.ndarray, said: str) -> None:
+def test_bad_uncertainty_is_refused(uncertainty: np.ndarray, said: str) -> None:
     with pytest.raises(InputError, match=said):
         evaluate_uncertainty(np.zeros((4, 5)), uncertainty, np.zeros((4, 5)))
 
 
-def test_uncertainty_is_low_beside_jumps_and_where_there_is_no_texture() -> None:
+def test_uncertainty_is_high_beside_jumps() -> None:
     scene = synth.render("occlusion", size=(128, 128))
     result = estimate(scene, Options(solves=40))
     truth = scene.ground_truth

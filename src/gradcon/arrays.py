@@ -1,4 +1,4 @@
-"""Arrays in the host's memory and in a GPU's: those of NumPy and CuPy, and whatever can be seen as one without a copy."""
+"""Arrays in the host's memory and in a GPU's: NumPy, CuPy, and whatever can be seen as one of them without a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes out: the maps of a run, its history, depth, points, and how good they are."""
+"""What comes out: the maps of a run and its history, depth and points, and measures of accuracy."""
 
 from gradcon.result.result import Result, Solve
 

@@ -1,4 +1,4 @@
-"""Depth out of a result: what it takes, and as whole millimetres, which every program can read."""
+"""The depth of a result: what a scene needs for it, its summary, and whole millimetres, which every program reads."""
 
 from __future__ import annotations
 
@@ -13,33 +13,39 @@ from gradcon.scene.calibration import MILLIMETRES, Calibration
 
 Depth = NDArray[np.float32]
 
-LACKS = {  # what depth takes, by the format of the scene
-    "hci": "the benchmark's parameters.cfg; put it beside the images",
-    "middlebury": "the dmin.txt that came with the images, and a size factor where they are not of a published size; "
-    "put the file beside them, or give --size-factor",
-    "hdf5": "the attributes dH, focalLength and shift; add them to the file",
-    "npy": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; save an .npz of them and `views`",
-    "npz": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these arrays to the file",
-    "zarr": "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m; add these attributes to the store",
-    "rig": "camera matrices; give each view of the rig.toml K, R and t instead of a baseline",
+ARRAY_FIELDS = "focal_length_mm, sensor_size_mm, baseline_mm and focus_distance_m"
+NEEDS = {  # what depth needs and what to do, by the format of the scene
+    "hci": ("the benchmark's parameters.cfg", "put it next to the images"),
+    "middlebury": (
+        "the dmin.txt that came with the images, and a size factor if their size is not a published one",
+        "put the file next to them, or give --size-factor",
+    ),
+    "hdf5": ("the attributes dH, focalLength and shift", "add them to the file"),
+    "npy": (ARRAY_FIELDS, "save them and `views` as an .npz"),
+    "npz": (ARRAY_FIELDS, "add these arrays to the file"),
+    "zarr": (ARRAY_FIELDS, "add these attributes to the store"),
+    "rig": ("camera matrices", "give each view of the rig.toml K, R and t instead of a baseline"),
 }
-LACKS_OTHERWISE = "calibrated cameras; write a rig.toml with K, R and t of each view, or give Scene a calibration"
-FARTHEST_MM = 65535  # the largest number of 16 bits
-COARSE_MM = 100  # nearer than this, a millimetre is more than 1 % of the depth
+NEEDS_OTHERWISE = (
+    "calibrated cameras",
+    "write a rig.toml with K, R and t of each view, or give Scene a calibration",
+)
+FARTHEST_MM = 65535  # the largest 16-bit number
+COARSE_MM = 100  # below this depth, a millimetre is more than 1 %
 
 
 def calibration_of(scene: Scene) -> Calibration:
-    """How the scene's disparities become depths; where it is not known, the error says what the scene lacks."""
+    """Return the calibration of a scene; if it has none, the error says what is missing."""
     if scene.calibration is None:
-        lacks = LACKS.get(scene.metadata.get("format", ""), LACKS_OTHERWISE)
-        raise InputError(f"{scene.name}: its disparities cannot be turned into depths, which takes {lacks}.")
+        needs, remedy = NEEDS.get(scene.metadata.get("format", ""), NEEDS_OTHERWISE)
+        raise InputError(scene.name, f"its disparities cannot be turned into depths, which needs {needs}", remedy)
     return scene.calibration
 
 
 def to_millimetres(depth: Depth, unit: str) -> NDArray[np.float64] | None:
-    """Whole millimetres from 1 to 65535; NaN where the depth is unknown, or too near or far for that.
+    """Round depths to whole millimetres from 1 to 65535; NaN where the depth is unknown or outside that range.
 
-    None where the unit of the depth is not known.
+    Return None if the unit of the depth is unknown.
     """
     if not unit:
         return None
@@ -48,7 +54,7 @@ def to_millimetres(depth: Depth, unit: str) -> NDArray[np.float64] | None:
 
 
 def depth_summary(depth: Depth, unit: str) -> dict[str, Any]:
-    """Range and median of the depth, and how many pixels have none: what result.json says about it."""
+    """Return the range and the median of the depth, and how many pixels have none, as in result.json."""
     known = depth[np.isfinite(depth)]
     low, middle, high = (known.min(), np.median(known), known.max()) if known.size else 3 * (np.nan,)
     fields = {
@@ -65,11 +71,13 @@ def depth_summary(depth: Depth, unit: str) -> dict[str, Any]:
 
 
 def depth_remarks(fields: dict[str, Any]) -> list[str]:
-    """What people should know about the depths that `depth_summary` describes; mostly nothing."""
+    """Return remarks for the user about the depths that `depth_summary` describes; usually there are none."""
     unit, outside = fields["unit"], fields.get("outside_png_pixels", 0)
     remarks = [f"{fields['unknown_pixels']} pixels are beyond infinity"] if fields["unknown_pixels"] else []
     if outside:
-        remarks.append(f"{outside} pixels are nearer than 0.5 mm or farther than 65.5 m, and so not in depth.png")
+        remarks.append(
+            f"{outside} pixels are nearer than 0.5 mm or farther than 65.5 m, and therefore missing in depth.png"
+        )
     if unit and fields["median"] * MILLIMETRES[unit] < COARSE_MM:
-        remarks.append("whole millimetres, as in depth.png, are coarse for it; use depth.pfm")
+        remarks.append("the whole millimetres of depth.png are coarse for it; use depth.pfm")
     return remarks

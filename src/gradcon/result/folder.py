@@ -1,9 +1,10 @@
-"""What a run leaves in its folder: maps, pictures of them, points and result.json, all or none."""
+"""The folder of a result: maps, pictures of them, points and result.json."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
@@ -15,20 +16,26 @@ from gradcon.pictures.maps import disparity_picture
 from gradcon.pictures.view_sheet import view_sheet
 from gradcon.result.depth import to_millimetres
 from gradcon.result.points import KEEP
-from gradcon.result.result import Result
+
+if TYPE_CHECKING:
+    from gradcon.result.result import Result
 
 
 def save_result(
     result: Result, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP
-) -> Path:
-    """What `Result.save` does."""
+) -> str:
+    """Do what `Result.save` does, and return the content of result.json."""
     folder = Path(folder)
-    replaced = (folder / SUMMARY).is_file()  # then what else lies there is an earlier result's, not the user's own
+    replaced = (folder / SUMMARY).is_file()  # then its other files belong to an earlier result, not to the user
     written = set()
+    summary = b""
 
     def files() -> Iterator[tuple[str, bytes]]:
+        nonlocal summary
         for name, content in result_files(result, points=points, normals=normals, keep=keep):
             written.add(name)
+            if name == SUMMARY:
+                summary = content
             yield name, content
 
     write_files(folder, files())
@@ -36,16 +43,17 @@ def save_result(
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise InputError(f"{path}: is of an earlier result and cannot be removed ({error.strerror}).") from None
-    return folder
+            problem = f"belongs to an earlier result and cannot be removed ({error.strerror})"
+            raise InputError(path, problem, "remove it, or choose another folder") from None
+    return summary.decode()
 
 
 def result_files(
     result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP
 ) -> Iterator[tuple[str, bytes]]:
-    """The files of a result, one after the other: names and contents, result.json the last."""
+    """Yield the name and the content of each file of a result; result.json comes last."""
     if normals and not points:
-        raise InputError("normals: are written with the points; ask for those too.")
+        raise InputError("normals", "belong to the points, which are not written", "ask for the points too")
     cloud = result.points(keep, normals) if points else None
     disparity, scene = to_host(result.disparity), result.scene
     yield "disparity.pfm", pfm.encode(disparity)

@@ -1,6 +1,6 @@
-"""How far a disparity map is from the truth, in the paper's measure and in the 4D Light Field Benchmark's.
+"""Measures of the error of a disparity map: the paper's, and those of the 4D Light Field Benchmark.
 
-Unknown truth (NaN) is left out everywhere.  A non-finite estimate counts as bad: it makes RMSE and MSE infinite.
+Pixels whose truth is unknown (NaN) are left out.  A non-finite estimate counts as bad, and makes RMSE and MSE infinite.
 """
 
 from __future__ import annotations
@@ -12,39 +12,50 @@ from gradcon.arrays import to_host
 from gradcon.errors import InputError
 
 BORDER = 15  # pixels that the benchmark leaves out on every side
-BADPIX = (0.07, 0.03, 0.01)  # pixels of disparity
+BADPIX = (0.07, 0.03, 0.01)  # errors in pixels, above which a pixel is bad
 
 
 def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER) -> dict[str, float]:
-    """Compare a disparity map with the truth, both in pixels per unit baseline.
+    """Compare a disparity map with the ground truth.
+
+    Parameters
+    ----------
+    disparity, ground_truth : (height, width) arrays
+        In pixels per unit baseline.
+    border : int
+        The number of pixels that the benchmark's measures leave out on every side.
 
     Returns
     -------
     dict
-        `rmse` over the whole frame (the paper's measure); with `border` pixels left out, `rmse_inner`, `mse_100`
-        (MSE x 100), `badpix_007`, `badpix_003`, `badpix_001` (share of pixels in percent whose error passes 0.07,
-        0.03, 0.01) and `q25` (the 25th percentile of the error, x 100).
+        `rmse` over the whole frame, which is the paper's measure.  Without the border: `rmse_inner`; `mse_100`, the MSE
+        x 100; `badpix_007`, `badpix_003` and `badpix_001`, the percentage of pixels whose error exceeds 0.07, 0.03 and
+        0.01; and `q25`, the 25th percentile of the error x 100.
+
+    Examples
+    --------
+    >>> import gradcon
+    >>> gradcon.evaluate([[1.0, 2.0]], [[1.0, 2.5]])["badpix_007"]
+    50.0
     """
     error, known = compared(disparity, ground_truth)
     inner = np.zeros_like(known)
     inner[border : error.shape[0] - border, border : error.shape[1] - border] = True
     inner &= known
-    if not inner.any():  # too small an image for the benchmark's border
+    if not inner.any():  # the image is all border
         inner = known
     return {"rmse": _rmse(error[known]), **_benchmark(error[inner])}
 
 
 def compared(disparity: ArrayLike, ground_truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """|disparity - truth|, infinite where the estimate is not finite, and where the truth is known."""
+    """Return |disparity - truth|, infinite where the estimate is not finite, and a mask of where the truth is known."""
     estimate, truth = (to_host(array).astype(np.float64) for array in (disparity, ground_truth))
     if estimate.shape != truth.shape:
-        raise InputError(
-            f"the disparity is {_size(estimate)} but the ground truth is {_size(truth)}; "
-            "evaluate a result against its own scene."
-        )
+        problem = f"is {_size(estimate)} pixels but the ground truth is {_size(truth)}"
+        raise InputError("disparity", problem, "evaluate a result against its own scene")
     known = np.isfinite(truth)
     if not known.any():
-        raise InputError("the ground truth knows no pixel; there is nothing to compare with.")
+        raise InputError("ground truth", "is unknown at every pixel", "give one that is known somewhere")
     return np.where(np.isfinite(estimate), np.abs(estimate - np.where(known, truth, 0)), np.inf), known
 
 

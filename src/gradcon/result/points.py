@@ -1,7 +1,7 @@
-"""Points in space out of a result: the surest pixels, in colour, before the reference camera.
+"""The point cloud of a result: its surest pixels as coloured points in the reference camera's frame.
 
-Everything is computed from q = disparity + offset, which is proportional to reciprocal depth: on a plane in space it
-is linear in x and y, so that differences of adjacent pixels give a plane's normal exactly.
+Everything is computed from q = disparity + offset, which is proportional to reciprocal depth.  On a plane in space q is
+linear in x and y, so that differences of adjacent pixels give the plane's normal exactly.
 """
 
 from __future__ import annotations
@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 KEEP = 0.8
-STEEPEST = math.tan(math.radians(85))  # what falls away faster is taken for the gap between two surfaces
+STEEPEST = math.tan(math.radians(85))  # a steeper slope is taken for the gap between two surfaces
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointCloud:
-    """Points before the reference camera, which is at the origin: x to the right, y down, z ahead.
+    """Points in the frame of the reference camera, which is at the origin: x to the right, y down, z ahead.
 
     Attributes
     ----------
     positions : (n, 3) float32
-        In `unit`, in the order of the pixels.
+        The positions in `unit`, in the order of the pixels.
     colours : (n, 3) uint8
-        Red, green, blue.
+        Red, green and blue.
     deviation : (n,) float32
-        Predicted standard deviation of the depth z, in `unit`: small is good.
+        The predicted standard deviation of the depth z, in `unit`.
     normals : (n, 3) float32 or None
-        Of length 1, pointing to the camera's side of the surface.
+        The unit normals of the surface, on the camera's side.
     unit : {"m", "cm", "mm", ""}
-        Of length; empty where the cameras' scale is not known.
-    name, reference : str
-        Of the scene, and of its reference view.
+        The unit of length; empty if the scale of the cameras is unknown.
+    name : str
+        The name of the scene.
+    reference : str
+        The name of its reference view.
     """
 
     positions: NDArray[np.float32]
@@ -67,18 +69,18 @@ class PointCloud:
         return len(self.positions)
 
     def save(self, path: str | Path) -> Path:
-        """Write a binary PLY, which is what viewers of point clouds open; return its path."""
+        """Write a binary PLY, which point-cloud viewers open, and return its path."""
         from gradcon.files import write_file
         from gradcon.io.ply import encode
 
         if Path(path).suffix.lower() != ".ply":
-            raise InputError(f"{path}: points are written as PLY; give a name that ends in .ply.")
+            raise InputError(path, "is not the name of a PLY file", "give a name that ends in .ply")
         write_file(Path(path), encode(self))
         return Path(path)
 
     @staticmethod
     def of(result: Result, keep: float = KEEP, normals: bool = False) -> PointCloud:
-        """The points of a result; see `Result.points`."""
+        """Compute the points of a result; see `Result.points`."""
         check_keep(keep)
         calibration, scene = calibration_of(result.scene), result.scene
         disparity, uncertainty = to_host(result.disparity), to_host(result.uncertainty)
@@ -87,7 +89,7 @@ class PointCloud:
         chosen = solid(q, calibration.K) & surest(uncertainty, keep)
         if normals:
             directions = surface_normals(q, calibration.K)
-            chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has none
+            chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has no normal
         return PointCloud(
             positions=calibration.points(depth)[chosen],
             colours=to_rgb(scene.colour)[chosen],
@@ -100,36 +102,36 @@ class PointCloud:
 
 
 def check_keep(keep: float) -> float:
-    """Refuse a share that is none."""
-    if not 0 < keep <= 1:  # NaN neither
-        raise InputError(f"keep: must be a share of the pixels, more than 0 and at most 1, not {keep}.")
+    """Refuse a share outside (0, 1]."""
+    if not 0 < keep <= 1:  # also refuses NaN
+        raise InputError("keep", f"{keep} is not a share of the pixels", "give a number above 0 and at most 1")
     return keep
 
 
 def relative_inverse_depth(disparity: Array, calibration: Calibration) -> Array:
-    """Disparity less that of infinity; NaN where there is no depth."""
+    """Return the disparity minus that of infinity; NaN where there is no depth."""
     return np.where(
         np.isfinite(calibration.depth(disparity)), disparity.astype(np.float64) + calibration.offset, np.nan
     )
 
 
 def solid(q: Array, K: Array) -> NDArray[np.bool_]:
-    """Pixels that have a depth, and are not in the gap between two surfaces."""
+    """Return the mask of pixels that have a depth and do not lie in the gap between two surfaces."""
     return np.isfinite(q) & ~gaps(q, K)
 
 
 def surest(uncertainty: Array, keep: float) -> NDArray[np.bool_]:
-    """The share of the pixels whose predicted deviation is smallest; more where several are equal at its end."""
+    """Return the mask of the share `keep` of the pixels with the smallest uncertainty, including ties."""
     values = np.where(np.isnan(uncertainty), np.inf, uncertainty)
     last = math.ceil(keep * values.size) - 1
     return np.asarray(values <= np.partition(values, last, axis=None)[last])
 
 
 def gaps(q: Array, K: Array) -> NDArray[np.bool_]:
-    """Pixels whose depth falls away to one of their four neighbours more steeply than a surface that can be seen.
+    """Return the mask of pixels whose depth falls away to one of their four neighbours too steeply for a surface.
 
-    An estimate does not jump from one surface to the next: it has a few pixels in between, whose points would float
-    in the air.
+    An estimate does not jump from one surface to the next.  It has a few pixels in between, whose points would float in
+    the air.
     """
     steep = np.zeros(q.shape, bool)
     for axis, focal in ((1, K[0, 0]), (0, K[1, 1])):
@@ -139,10 +141,10 @@ def gaps(q: Array, K: Array) -> NDArray[np.bool_]:
 
 
 def surface_normals(q: Array, K: Array) -> NDArray[np.float32]:
-    """Unit normals, (height, width, 3), towards the camera; NaN where a row or a column has no neighbour.
+    """Return unit normals, (height, width, 3), towards the camera; NaN where a pixel lacks neighbours.
 
-    Of the steps to the two neighbours in a row, and in a column, the smaller is taken: it is the one that does not
-    lead across a jump to another surface.
+    Of the steps to the two neighbours in a row or a column, the smaller one counts, because it does not lead across a
+    jump to another surface.
     """
     gx, gy = (_smaller(*_steps(q, axis)) for axis in (1, 0))
     y, x = np.indices(q.shape)
@@ -152,7 +154,7 @@ def surface_normals(q: Array, K: Array) -> NDArray[np.float32]:
 
 
 def _steps(q: Array, axis: int) -> tuple[Array, Array]:
-    """Change per pixel along an axis, from the neighbour before and to the one after; NaN where there is none."""
+    """Return the change from the previous pixel along an axis, and to the next one; NaN at the border."""
     step = np.diff(q, axis=axis)
     border = np.full_like(q.take([0], axis=axis), np.nan)
     return np.concatenate([border, step], axis=axis), np.concatenate([step, border], axis=axis)

@@ -1,4 +1,4 @@
-"""What an estimate returns: the maps, how the run went, and all that is needed to know them again."""
+"""What an estimate returns: the maps, the history of the run, and the parameters and versions behind them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gradcon.arrays import to_host
 from gradcon.io.outputs import RESULT_FORMAT
 from gradcon.result.depth import calibration_of, depth_summary
+from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
 from gradcon.result.stopping import Stopped
 from gradcon.scene import Scene
@@ -23,30 +24,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Solve:
-    """One row of a run's history; disparities in pixels per unit baseline.
+    """One row of a run's history.  Disparities are in pixels per unit baseline.
 
     Attributes
     ----------
     solve : int
-        1, 2, 3, ...
+        The number of the solve: 1, 2, 3, ...
     stage : int
-        Index into the method's stages.
+        The index of the method's stage.
     scales : tuple of int
         The scales q in use.
     views : int
-        In use, the reference counted.
+        The number of views in use, counting the reference.
     step_mean : float
-        Mean change of the disparity, in magnitude, after limit and median.
+        The mean magnitude of the change in disparity, after the limit and the median filter.
     step_max : float
-        Its largest change.
+        The largest magnitude of that change.
     clipped : float
-        Share of pixels whose step met the limit.
+        The share of pixels whose step reached the limit.
     inner_iterations : int
-        Of the linear solver.
+        The number of iterations of the linear solver.
     seconds : float
-        That it took.
+        The wall time of the solve.
     rmse : float or None
-        Against the ground truth, over the whole frame.
+        The RMSE over the whole frame; None without ground truth.
     """
 
     solve: int
@@ -63,37 +64,37 @@ class Solve:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """A disparity map for the reference view, with its uncertainty and its story.
+    """The disparity map of the reference view, its uncertainty, and the history of the run.
 
     Attributes
     ----------
     disparity : (height, width) float32
-        Pixels per unit baseline; positive is nearer.
+        Disparity in pixels per unit baseline; positive is nearer.
     uncertainty : (height, width) float32
-        Predicted standard deviation of `disparity`, in the same unit: small is good.  Both maps are CuPy arrays
-        where `estimate` was asked to leave them on the GPU.
+        Predicted standard deviation of `disparity`, in the same unit: small is good.  Both maps are CuPy arrays if
+        `estimate` was asked to leave them on the GPU.
     history : list of Solve
-        One row a solve.
+        One row for each solve.
     stopped : str
         Why the run ended, as a sentence.
     parameters : dict
-        Every option in force, the defaults resolved.
+        Every option, with defaults filled in.
     source : dict
         Name, reference, views and size of the input.
     engine : str
-        Which engine ran.
+        The engine that ran.
     engine_note : str
-        On which GPU, or why on none where the choice was `auto`'s; else empty.
+        The GPU it used, or why `auto` fell back to the CPU; otherwise empty.
     seconds : dict
-        Wall time in all (`total`) and by stage.
+        The wall time, in total (`total`) and by stage.
     metrics : dict or None
-        What `gradcon.evaluate` says, where the scene has ground truth.
+        What `gradcon.evaluate` returns; None without ground truth.
     warnings : list of str
         What the user should look at.
     scene : Scene
-        What was estimated.
-    weights : gradcon.weights.Weights or None
-        Which views and scales were trusted, where `estimate` was asked to record it.
+        The scene that was estimated.
+    weights : gradcon.result.weights.Weights or None
+        Which views and scales were trusted, if `estimate` was asked to record it.
     """
 
     disparity: NDArray[np.float32]
@@ -123,49 +124,48 @@ class Result:
         return self.uncertainty
 
     def depth(self) -> NDArray[np.float32]:
-        """Depth along the reference's axis, (height, width), in the unit of `scene.calibration`.
+        """Return the depth along the optical axis, (height, width), in the unit of `scene.calibration`.
 
-        NaN where the disparity is that of infinity, or beyond it.
+        It is NaN at and beyond the disparity of infinity.
 
         Raises
         ------
         InputError
-            The scene has no calibration; its text says what is missing.
+            The scene has no calibration; the error says what is missing.
         """
         return calibration_of(self.scene).depth(to_host(self.disparity))
 
     def depth_deviation(self) -> NDArray[np.float32]:
-        """Predicted standard deviation of `depth()`, (height, width), in the same unit."""
+        """Return the predicted standard deviation of `depth()`, (height, width), in the same unit."""
         return calibration_of(self.scene).depth_deviation(to_host(self.disparity), to_host(self.uncertainty))
 
     def points(self, keep: float = KEEP, normals: bool = False) -> PointCloud:
-        """The surest pixels as points before the reference camera.
+        """Return the surest pixels as points in the reference camera's frame.
 
         Parameters
         ----------
         keep : float
-            Share of the pixels, those of the smallest `uncertainty`: more than 0, and at most 1.  Pixels without a
-            depth are left out of these, and so are pixels that lie in the gap between two surfaces (see
+            The share of the pixels to keep, above 0 and at most 1: those with the smallest `uncertainty`.  Of these,
+            pixels without a depth are left out, and so are pixels in the gap between two surfaces (see
             `gradcon.result.points.gaps`).
         normals : bool
-            Find the surface's normals too, by differences of adjacent pixels.
+            Whether to compute the normals of the surface, by differences of adjacent pixels.
         """
         return PointCloud.of(self, keep, normals)
 
     def save(self, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP) -> Path:
-        """Write the result into `folder`, all files or none; return it.
+        """Write all files of the result into `folder`, or none of them; return the folder.
 
-        These are disparity.pfm, disparity.png, uncertainty.pfm, views.jpg (small copies of the views) and result.json;
-        where the scene is calibrated, depth.pfm, and depth.png where the unit is known too; truth.pfm where there is
-        ground truth; weights.npz where the weights were recorded; and points.ply where `points` asks for it, with
-        `keep` and `normals` as in `points()`.  What an earlier result left there is removed.
+        The files are disparity.pfm, disparity.png, uncertainty.pfm, views.jpg (small copies of the views) and
+        result.json.  A calibrated scene adds depth.pfm, and depth.png if its unit is known; ground truth adds
+        truth.pfm; recorded weights add weights.npz; and `points` adds points.ply, with `keep` and `normals` as in
+        `points()`.  The files of an earlier result are removed.
         """
-        from gradcon.result.folder import save_result
-
-        return save_result(self, Path(folder), points=points, normals=normals, keep=keep)
+        save_result(self, folder, points=points, normals=normals, keep=keep)
+        return Path(folder)
 
     def summary(self) -> dict[str, Any]:
-        """All but the maps, in plain types: what result.json holds."""
+        """Return everything but the maps in plain types, as in result.json."""
         from gradcon.identity import versions
 
         calibration = self.scene.calibration

@@ -1,8 +1,8 @@
-"""Does the uncertainty mean what it says?  The predicted standard deviation against the true error.
+"""Does the uncertainty predict the error?
 
-*Sparsification*: drop the least confident pixels, share by share, and see how the RMSE of the rest falls; no order of
-dropping does better than the oracle's, which drops by the true error.  *Calibration*: pixels of like prediction, group
-by group, and how large their errors really are.
+Two measures compare the predicted standard deviation with the true error.  *Sparsification* drops the least certain
+pixels step by step and watches the RMSE of the rest fall.  No order of dropping does better than the oracle's, which
+drops by the true error.  *Calibration* groups pixels of similar uncertainty and measures how large their errors are.
 """
 
 from __future__ import annotations
@@ -16,36 +16,37 @@ from gradcon.arrays import to_host
 from gradcon.errors import InputError
 from gradcon.result.metrics import compared
 
-DROPPED = tuple(range(0, 100, 5))  # percent
-GROUPS = 20  # of like prediction, each of as many pixels
-DROP_OF_INTEREST = 20  # percent: what is said in one number
+DROPPED = tuple(range(0, 100, 5))  # percent of the pixels
+GROUPS = 20  # of similar uncertainty, with equally many pixels
+DROP_OF_INTEREST = 20  # percent: the share for the summary in one number
 
 
 def evaluate_uncertainty(disparity: ArrayLike, uncertainty: ArrayLike, ground_truth: ArrayLike) -> dict[str, Any]:
-    """Compare a predicted standard deviation with the true error, over all pixels whose truth is known.
+    """Compare a predicted standard deviation with the true error, at all pixels whose truth is known.
 
     Parameters
     ----------
     disparity, uncertainty, ground_truth : (height, width) arrays
-        Pixels per unit baseline; `uncertainty` is the predicted standard deviation of `disparity`.
+        In pixels per unit baseline; `uncertainty` is the predicted standard deviation of `disparity`.
 
     Returns
     -------
     dict
-        `dropped` (percent of the pixels), `rmse` and `rmse_oracle` after dropping so many of the least confident, or
-        of the most wrong; `reduction_20` and `reduction_20_oracle`, by how many percent dropping a fifth lowers the
-        RMSE; `median_predicted`, `median_error` and their `ratio`
-        (None where the error is 0); `within`, the percentage of pixels whose error is
-        within 1, 2 and 3 predicted deviations; `groups`, pixels of like prediction with their number, median
-        prediction, median error and RMS error.
+        Sparsification: `rmse` and `rmse_oracle` after dropping the percentages `dropped` of the least certain or the
+        most wrong pixels; `reduction_20` and `reduction_20_oracle`, the percentage by which dropping a fifth lowers the
+        RMSE.  Calibration: `median_predicted`, `median_error` and their `ratio` (None if the error is 0); `within`, the
+        percentage of pixels whose error is within 1, 2 and 3 predicted deviations; `groups` of similar uncertainty,
+        each with its number of pixels, median uncertainty, median error and RMS error.
     """
     error, known = compared(disparity, ground_truth)
     predicted = to_host(uncertainty).astype(np.float64)
     if predicted.shape != error.shape:
-        raise InputError(f"the uncertainty is {predicted.shape} but the disparity is {error.shape}; use one result's.")
+        problem = f"has the shape {predicted.shape} but the disparity has {error.shape}"
+        raise InputError("uncertainty", problem, "use the maps of one result")
     error, predicted = error[known], predicted[known]
     if not (np.isfinite(predicted).all() and (predicted >= 0).all()):
-        raise InputError("the uncertainty holds values that are no standard deviations (negative, NaN or infinite).")
+        problem = "holds negative, NaN or infinite values, which are not standard deviations"
+        raise InputError("uncertainty", problem, "use the map of a result")
     order = np.argsort(predicted, kind="stable")
     rmse, oracle = _rmse_of_first(error[order]), _rmse_of_first(np.sort(error))
     drop = DROPPED.index(DROP_OF_INTEREST)
@@ -66,12 +67,12 @@ def evaluate_uncertainty(disparity: ArrayLike, uncertainty: ArrayLike, ground_tr
 
 
 def ratio(predicted: float, error: float) -> float | None:
-    """How much larger the prediction is; None where there is no error to compare with."""
+    """Return the predicted deviation in units of the error; None if there is no error."""
     return predicted / error if error > 0 else None
 
 
 def _rmse_of_first(error: NDArray[np.float64]) -> list[float]:
-    """RMSE of what is left of sorted errors after dropping each of DROPPED from the end; at least one pixel is."""
+    """Return the RMSE of the errors, after dropping each share of DROPPED from the end; one pixel always remains."""
     mean = np.cumsum(error**2) / np.arange(1, error.size + 1)
     left = [max(1, round(error.size * (100 - share) / 100)) for share in DROPPED]
     return [float(np.sqrt(mean[count - 1])) for count in left]

@@ -1,8 +1,9 @@
-"""Which views and scales a run trusted, pixel by pixel and solve by solve: a record small enough to keep.
+"""Which views and scales a run trusted, pixel by pixel and solve by solve, in a record that is small enough to keep.
 
-The model's weights of a pixel, divided by their sum, are the shares of its trust.  There are as many as scales times
-views at every pixel and solve, so pixels are sampled on a grid, solves ever more sparsely, and a share is kept in eight
-bits, as its square root: small shares, which are the most, are then as precise in proportion as large ones.
+The model's weights of a pixel, divided by their sum, are its shares of trust.  Each pixel has one per scale and view in
+every solve.  To keep the record small, pixels are sampled on a grid and solves ever more sparsely, and the square root
+of a share is stored in eight bits.  Most shares are small, and the square root gives them the relative precision of
+large ones.
 """
 
 from __future__ import annotations
@@ -18,22 +19,23 @@ CODES = 255
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What a run trusted.
+    """The trust that a run placed in each scale and view.
 
     Attributes
     ----------
     solves : (K,) int32
-        Which solves were recorded, counted from 1; the last one is among them.
+        The recorded solves, counted from 1.  The last solve of the run is one of them.
     codes : (K, down, across, Q, T) uint8
-        Shares of the trust, see `shares`, by sampled pixel, scale and target view; those that a solve does not use
-        have 0.
+        The encoded shares of trust (see `shares`) by sampled pixel, scale and target; 0 for a scale or a target that
+        the solve does not use.
     step : int
-        Pixels between samples; the first is `step // 2` from the left and from the top.
+        The number of pixels between samples.  The first sample is `step // 2` from the left and from the top.
     scales : (Q,) int32
         The scales q, coarsest first.
     disparities : (K, height, width) float32
         The disparity before each recorded solve, at every `disparity_step`-th pixel, in pixels per unit baseline.
     disparity_step : int
+        The number of pixels between the samples of `disparities`.
     """
 
     solves: NDArray[np.int32]
@@ -45,14 +47,16 @@ class Weights:
 
     @property
     def shares(self) -> NDArray[np.float32]:
-        """(K, down, across, Q, T): how the trust of each pixel is shared out; about 1 in sum."""
+        """The shares of trust, (K, down, across, Q, T); they add up to about 1 at each pixel."""
         return np.square(self.codes.astype(np.float32) / CODES)
 
     def encode(self) -> bytes:
-        """What weights.npz holds; the disparities in eight bits from the lowest to the highest, or a little beyond."""
+        """Return the content of weights.npz, with the disparities in eight bits."""
         low, high = float(self.disparities.min()), float(self.disparities.max())
         unit = max(high - low, 1e-12) / 254
-        low = unit * np.floor(low / unit)  # a whole number of steps: 0, where most runs start, is kept as it is
+        low = unit * np.floor(
+            low / unit
+        )  # a whole number of steps, so that 0, where most runs start, is stored exactly
         high = low + 255 * unit
         scaled = (self.disparities - low) / unit
         buffer = io.BytesIO()
