@@ -115,7 +115,7 @@ def test_keep_takes_the_surest_pixels() -> None:
     assert surest(np.array([1.0, np.nan, np.inf, 0.5]), 0.5).tolist() == [True, False, False, True]
     assert surest(np.ones(10), 0.2).all()  # which of equals, nobody can tell
     for keep in (0, -1, 1.001, np.nan):
-        with pytest.raises(InputError, match="^keep: .* is not a share of the pixels"):
+        with pytest.raises(InputError, match=r"^keep: .* is not a share of the pixels"):
             result.points(keep)
 
 

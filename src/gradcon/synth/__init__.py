@@ -1,4 +1,4 @@
-"""Synthetic scenes with exact ground truth: the demo and the tests run on them, with nothing to download."""
+"""Synthetic scenes with exact ground truth, for the demo and the tests; there is nothing to download."""
 
 from gradcon.synth.rendering import render
 from gradcon.synth.worlds import SCENES

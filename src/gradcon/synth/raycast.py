@@ -1,8 +1,8 @@
 """A small ray caster: textured surfaces under one lamp, seen by pinhole cameras.
 
-Surfaces are flat patches of any outline, and spheres.  A pixel averages `RAYS` rays spread over its area, so views are
-anti-aliased as a sensor's are.  Textures and shadows belong to the surfaces, not to the view, so all views agree on a
-point that they all see.  Lengths are metres.
+Surfaces are flat patches of any outline, and spheres.  A pixel averages `RAYS` rays that are spread over its area, so
+views are anti-aliased like those of a sensor.  Textures and shadows belong to the surfaces and not to the view, so all
+views agree on a point that they all see.  Lengths are in metres.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.scene.geometry import Camera
 from gradcon.synth.textures import GAMMA, Array, Texture
 
-Outline = Callable[[Array, Array], Array]  # whether the surface is there, at its own coordinates (a, b)
+Outline = Callable[[Array, Array], Array]  # whether the surface exists at its own coordinates (a, b)
 
-RAYS = 8  # a pixel: a Fibonacci lattice, 8 distinct positions along each axis
-AMBIENT = np.float32(0.35)  # of the light, where the lamp does not reach
+RAYS = 8  # per pixel, on a Fibonacci lattice with 8 distinct positions along each axis
+AMBIENT = np.float32(0.35)  # the share of the light that also reaches shadows
 
 
 @dataclass(frozen=True)
 class Patch:
-    """A flat surface through `point`; `outline(a, b)` says where it is, None is an endless backdrop."""
+    """A flat surface through `point`; `outline(a, b)` says where it exists, and None makes it endless."""
 
     texture: Texture
     point: Array  # (3, 1)
@@ -32,7 +32,7 @@ class Patch:
     outline: Outline | None = None
 
     def depth(self, o: Array, d: Array) -> Array:
-        """The s > 0 at which each ray o + s d meets the patch, inf where it does not; d is (3, n)."""
+        """Return the s > 0 at which each ray o + s d meets the patch, or inf; d is (3, n)."""
         start = o - self.point
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             s = -_dot(self.axes[2], start) / _dot(self.axes[2], d)
@@ -43,7 +43,7 @@ class Patch:
         return np.where(seen, s, np.inf)
 
     def coordinates(self, points: Array) -> tuple[Array, Array]:
-        """(a, b) of points on it: where the texture is looked up."""
+        """Return the coordinates (a, b) of points on the patch, at which the texture is looked up."""
         offset = points - self.point
         return _dot(self.axes[0], offset), _dot(self.axes[1], offset)
 
@@ -53,7 +53,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A sphere; its coordinates are arc lengths from the point that faces the cameras."""
+    """A sphere, whose coordinates are arc lengths from the point that faces the cameras."""
 
     texture: Texture
     centre: Array  # (3, 1)
@@ -86,7 +86,7 @@ def patch(
     turn: float = 0.0,
     outline: Outline | None = None,
 ) -> Patch:
-    """A patch whose depth grows by `slope` along x and y, turned in its own plane by `turn` radians."""
+    """Make a patch whose depth grows by `slope` along x and y, turned in its own plane by `turn` radians."""
     normal = np.array([-slope[0], -slope[1], 1.0]) / np.sqrt(1 + slope[0] ** 2 + slope[1] ** 2)
     a = np.cross([0.0, 1.0, 0.0], normal)
     a /= np.linalg.norm(a)
@@ -101,32 +101,32 @@ def ball(texture: Texture, centre: ArrayLike, radius: float) -> Sphere:
 
 
 def box(width: float, height: float) -> Outline:
-    """A rectangle about the patch's point, metres."""
+    """Outline a rectangle around the patch's point."""
     return lambda a, b: (np.abs(a) < width / 2) & (np.abs(b) < height / 2)
 
 
 def ring(outer: float, inner: float = 0.0) -> Outline:
-    """A disc, or a ring with a hole, radii in metres."""
+    """Outline a disc, or a ring with a hole, by its radii."""
     return lambda a, b: (a * a + b * b < outer**2) & (a * a + b * b >= inner**2)
 
 
 def bars(count: int, pitch: float, thick: float, length: float) -> Outline:
-    """A row of upright bars."""
+    """Outline a row of upright bars."""
     half = count * pitch / 2
     return lambda a, b: (np.abs(b) < length / 2) & (np.abs(a) < half) & ((a + half) % pitch < thick)
 
 
 def depth(surfaces: Sequence[Surface], camera: Camera, size: tuple[int, int]) -> Array:
-    """Depth on the rays through the pixels' centres, exact."""
+    """Return the exact depth along the rays through the pixel centres."""
     o, d = _rays(camera, range(size[0]), size[1])
     return np.min([surface.depth(o, d) for surface in surfaces], axis=0).reshape(size)
 
 
 def expose(surfaces: Sequence[Surface], lamp: ArrayLike, camera: Camera, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """One view, 8-bit RGB: light is averaged over each pixel's area, then encoded."""
+    """Render one view in 8-bit RGB; the light is averaged over each pixel's area, then gamma-encoded."""
     height, width = size
     view = np.empty((height, width, 3), np.uint8)
-    band = max(1, 65536 // width)  # rows at a time, so that a band's rays stay in cache
+    band = max(1, 65536 // width)  # rows at a time, so that the rays of a band stay in the cache
     for top in range(0, height, band):
         rows = range(top, min(top + band, height))
         light = np.zeros((len(rows) * width, 3), np.float32)
@@ -139,7 +139,7 @@ def expose(surfaces: Sequence[Surface], lamp: ArrayLike, camera: Camera, size: t
 
 
 def _rays(camera: Camera, rows: range, width: int, dx: float = 0.0, dy: float = 0.0) -> tuple[Array, Array]:
-    """Origin o (3, 1) and directions d (3, n) of rays through pixels; o + s d has depth s in the camera."""
+    """Return the origin o (3, 1) and the directions d (3, n) of rays through pixels; o + s d has depth s."""
     y, x = np.meshgrid(np.asarray(rows) + dy, np.arange(width) + dx, indexing="ij")
     back = camera.R.T @ np.linalg.inv(camera.K)
     pixels = np.stack([x.ravel(), y.ravel(), np.ones(x.size)])
@@ -147,7 +147,7 @@ def _rays(camera: Camera, rows: range, width: int, dx: float = 0.0, dy: float = 
 
 
 def _radiance(surfaces: Sequence[Surface], lamp: Array, o: Array, d: Array) -> NDArray[np.float32]:
-    """Linear RGB along the rays: the nearest surface's texture in the lamp's light, or in a shadow."""
+    """Return linear RGB along the rays: the texture of the nearest surface, lit by the lamp or in a shadow."""
     depths = np.stack([surface.depth(o, d) for surface in surfaces])
     nearest = depths.argmin(axis=0)
     rgb = np.zeros((d.shape[1], 3), np.float32)
@@ -168,7 +168,7 @@ def _radiance(surfaces: Sequence[Surface], lamp: Array, o: Array, d: Array) -> N
 
 
 def _dot(p: Array, q: Array) -> Array:
-    """Scalar products of triples; spelt out, because a threaded BLAS would fight the threads over views."""
+    """Return scalar products of triples without BLAS, whose threads would compete with those that render views."""
     return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
 
 

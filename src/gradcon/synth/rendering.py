@@ -1,8 +1,8 @@
-"""Rendering: the views of a world are ray-cast; the ground truth is the analytic depth through a pixel's centre.
+"""Render the views of a world by ray casting; the ground truth is the exact depth at each pixel's centre.
 
-Lengths are metres.  The reference camera stands at the origin and looks along +z, x to the right and y down.
-A planar array's cameras are parallel and converged as the 4D Light Field Benchmark's are: principal points
-are shifted so that disparity = b f (1/Z - 1/focus), with b the baseline and f the focal length in pixels.
+Lengths are in metres.  The reference camera stands at the origin and looks along +z, with x to the right and y down.
+The cameras of a planar array are parallel and converge like those of the 4D Light Field Benchmark: their principal
+points are shifted so that disparity = b f (1/Z - 1/focus), with the baseline b and the focal length f in pixels.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from gradcon.synth.worlds import SCENES, World
 
 Cell = tuple[int, int]  # (row, column) of a camera in the grid
 
-FOCAL_MM, SENSOR_MM = 50.0, 36.0  # the sensor's larger side, as in the benchmark's parameters.cfg
-PAINTED_AT = 2.4  # depth at which textures have the detail that pixels can show
-WIDER = 0.97  # focal length of a turned camera, in that of the reference
+FOCAL_MM, SENSOR_MM = 50.0, 36.0  # the sensor's longer side, as in the benchmark's parameters.cfg
+PAINTED_AT = 2.4  # the depth at which textures have as much detail as pixels can show
+WIDER = 0.97  # focal length of a rotated camera, relative to the reference's
 
 
 def render(
@@ -37,33 +37,39 @@ def render(
     views: Views = "cross",
     seed: int = 0,
 ) -> Scene:
-    """Render a named scene, with its ground truth.
+    """Render a named scene with its ground truth.
 
     Parameters
     ----------
     name : str
         One of `SCENES`.
     size : (height, width)
-        Pixels of a view.  The cameras stay where they are: disparities grow with the larger of the two.
+        The size of a view in pixels.  The cameras stay where they are, so disparities grow with the longer side.
     grid : int
-        Cameras a side of the square array, odd; the reference is the middle one.
+        The number of cameras along each side of the square array.  It is odd; the reference is in the middle.
     views : "cross", "star", "all" or int
-        Which cameras of the grid to use, as in `gradcon.scene.scene.choose_views`.
+        Which cameras of the grid to use, as in `gradcon.open_scene`.
     seed : int
-        Of the textures, and of the cameras' turns in `rotated`.
+        The seed of the textures, and of the rotations in `rotated`.
 
     Returns
     -------
     Scene
-        8-bit RGB views, and the ground truth in pixels per distance of adjacent cameras.  `metadata` holds
-        the parameters of the array and, by view, the camera matrices (world in metres).
+        A scene with views in 8-bit RGB.  The unit baseline is the distance of adjacent cameras.  `metadata` holds the
+        parameters of the array and the camera matrices by view, with the world in metres.
+
+    Examples
+    --------
+    >>> from gradcon import synth
+    >>> synth.render("planes", size=(48, 64), views=5)
+    <Scene 'planes': 5 views of 64 x 48, with ground truth>
     """
     return shoot(name, size, grid, views, seed).scene
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A world and what its cameras saw, the reference's first."""
+    """A world and what its cameras saw; the reference comes first."""
 
     world: World
     scene: Scene
@@ -73,16 +79,17 @@ class Shot:
 
 
 def shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int) -> Shot:
+    """Render a named scene, as `render` does, and keep its world, cameras and colours."""
     if name not in SCENES:
-        raise InputError(f"{name}: is not a synthetic scene; choose one of {', '.join(SCENES)}.")
+        raise InputError(name, "is not a synthetic scene", f"choose one of {', '.join(SCENES)}")
     if min(size) < 1:
-        raise InputError(f"size: {size[1]} x {size[0]} pixels is no image; give two positive numbers.")
+        raise InputError("size", f"{size[1]} x {size[0]} pixels is not an image", "give two positive numbers")
     if grid < 3 or grid % 2 == 0:
-        raise InputError(f"grid: {grid} cameras a side have no middle; give an odd number of at least 3.")
+        raise InputError("grid", f"{grid} x {grid} cameras have no middle", "give an odd number of at least 3")
     if seed < 0:
-        raise InputError(f"seed: {seed} is negative; give 0 or more.")
+        raise InputError("seed", f"{seed} is negative", "give 0 or more")
     cells = _cells(grid, views)
-    focal = FOCAL_MM / SENSOR_MM * max(size)  # pixels: the sensor's size is that of the image's larger side
+    focal = FOCAL_MM / SENSOR_MM * max(size)  # in pixels; the sensor's size is that of the image's longer side
     world = SCENES[name](Painter(focal / PAINTED_AT, seed))
     rig = _rig(world, size, focal, grid, seed)
     cameras = [rig[cell] for cell in cells]
@@ -112,7 +119,7 @@ def shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int) 
     if world.rotated:
         scene = Scene.from_cameras(images[0], images[1:], cameras, unit="m", **more)
         assert scene.calibration is not None
-        scene.ground_truth = scene.calibration.disparity(Z)  # its choice of unit baseline
+        scene.ground_truth = scene.calibration.disparity(Z)  # in the unit baseline that the scene chose
     else:
         truth = world.baseline * focal * (1 / Z - 1 / world.focus)
         more["calibration"] = Calibration.of_converged_array(parameters, size)
@@ -121,25 +128,25 @@ def shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int) 
 
 
 def view_name(row: int, column: int, columns: int) -> str:
-    """A view's file name, as the benchmark counts: row by row."""
+    """Return the file name of a view; the benchmark counts row by row."""
     return f"input_Cam{row * columns + column:03d}.png"
 
 
 def _cells(grid: int, views: Views) -> list[Cell]:
-    """The cells to use, the middle one first."""
+    """Return the cells to use, the middle one first."""
     middle = (grid // 2, grid // 2)
     cells = [middle, *(cell for cell in np.ndindex(grid, grid) if cell != middle)]
     return [middle, *(cells[1 + k] for k in choose_views(_baselines(cells), views))]
 
 
 def _baselines(cells: list[Cell]) -> list[Cell]:
-    """(B_x, B_y) of all cells but the first, the reference: against the cameras' movement."""
+    """Return (B_x, B_y) of all cells but the first, which is the reference; they point against the movement."""
     (row, column), *others = cells
     return [(column - u, row - v) for v, u in others]
 
 
 def _rig(world: World, size: tuple[int, int], focal: float, grid: int, seed: int) -> dict[Cell, Camera]:
-    """The grid's cameras: parallel and converged, or turned by a few degrees about each axis and off the plane."""
+    """Return the cameras of the grid: parallel and converged, or rotated by a few degrees and off the plane."""
     height, width = size
     rng = np.random.default_rng([seed, grid])
     rig = {}
@@ -147,12 +154,12 @@ def _rig(world: World, size: tuple[int, int], focal: float, grid: int, seed: int
         f, R = focal, np.eye(3)
         centre = np.array([u - grid // 2, v - grid // 2, 0.0]) * world.baseline
         turns = rng.uniform(-1, 1, 4)
-        ahead = (0.0, 0.0, 1.0) - centre / world.focus  # on the ray that the middle pixel is to have
+        ahead = (0.0, 0.0, 1.0) - centre / world.focus  # on the ray of the middle pixel
         if world.rotated and centre.any():
             R = _rotation(np.deg2rad(turns[:3] * (2.5, 2.5, 2.0)))
             centre[2] = 0.6 * turns[3] * np.hypot(centre[0], centre[1])
-            # As careful people set up a rig: all views still show what the reference shows.  The principal
-            # point makes up for the turn, and a slightly wider angle for the corners that it would cut off.
+            # As in a rig that was set up with care, all views still show what the reference shows.  The principal
+            # point compensates the rotation, and a slightly wider angle the corners that it would cut off.
             ahead = R[:, 2] / R[2, 2]
             f *= WIDER
         x, y = f * ahead[:2]
@@ -162,7 +169,7 @@ def _rig(world: World, size: tuple[int, int], focal: float, grid: int, seed: int
 
 
 def _rotation(angles: Floats) -> Floats:
-    """Tilt about x, then pan about y, then roll about z; radians."""
+    """Return the rotation that tilts about x, then pans about y, then rolls about z, in radians."""
     R = np.eye(3)
     for axis, angle in enumerate(angles):
         i, j = (axis + 1) % 3, (axis + 2) % 3

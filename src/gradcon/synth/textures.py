@@ -1,6 +1,6 @@
-"""Textures for synthetic surfaces, made of noise: clouds, wooden boards, bricks.
+"""Textures for synthetic surfaces, made of noise: clouds, wooden boards and bricks.
 
-They are the same world at every resolution: a denser picture shows the same waves and finer ones besides.
+The world is the same at every resolution: a denser picture shows the same waves, and finer ones in addition.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 
-OCTAVES = 8  # of the noise, at about 300 pixels a metre
-GAMMA = 2.2  # colours are given and stored encoded, light is linear
+OCTAVES = 8  # of the noise, at about 300 pixels per metre
+GAMMA = 2.2  # colours are given and stored gamma-encoded; light is linear
 
 
 @dataclass(frozen=True)
 class Texture:
-    """A periodic picture on a surface: `tile` is linear RGB, `period` its side in metres."""
+    """A periodic picture on a surface: `tile` is linear RGB, and `period` is its side in metres."""
 
     tile: NDArray[np.float32]  # (n * n, 3)
     period: float
@@ -30,7 +30,7 @@ class Texture:
         return Texture(linear.reshape(-1, 3).astype(np.float32), period)
 
     def __call__(self, a: Array, b: Array) -> NDArray[np.float32]:
-        """Linear RGB at surface coordinates, interpolated bilinearly."""
+        """Return linear RGB at surface coordinates, interpolated bilinearly."""
         n = int(np.sqrt(len(self.tile)))  # a power of two, so that & wraps
         x, y = a * np.float32(n / self.period), b * np.float32(n / self.period)
         x0, y0 = np.floor(x), np.floor(y)
@@ -50,13 +50,13 @@ class Texture:
 
 @dataclass(frozen=True)
 class Painter:
-    """Makes textures whose finest waves are about three pixels long: hardly aliased."""
+    """Makes textures whose finest waves are about three pixels long, so that views are hardly aliased."""
 
-    density: float  # pixels a metre, where the camera sees the surfaces
+    density: float  # pixels per metre at the depth of the surfaces
     seed: int
 
     def clouds(self, key: int, palette: ArrayLike, grain: float = 0.12, period: float = 1.5) -> Texture:
-        """Colours of the palette flowing into each other, under a fine grain."""
+        """Paint the colours of a palette flowing into each other, under a fine grain."""
         colours = np.asarray(palette, dtype=float)
         tone = 0.5 + 0.28 * self.noise(period, key, 1.35)
         stops = np.linspace(0, 1, len(colours))
@@ -64,7 +64,7 @@ class Painter:
         return Texture.of(rgb * (1 + grain * self.noise(period, key + 1, 0.9))[..., None], period)
 
     def boards(self, key: int, palette: ArrayLike, planks: int = 8, period: float = 1.6) -> Texture:
-        """Wooden boards along a, with a dark seam between them."""
+        """Paint wooden boards along a, with dark seams between them."""
         n = self.side(period)
         rng = np.random.default_rng([self.seed, key])
         plank, within = np.divmod(np.arange(n) * planks / n, 1.0)
@@ -77,7 +77,7 @@ class Painter:
         return Texture.of(self.smooth(rgb * seam[:, None, None], period), period)
 
     def bricks(self, key: int, palette: ArrayLike, rows: int = 12, period: float = 1.5) -> Texture:
-        """Bricks in a running bond; the palette is two brick colours and the mortar's."""
+        """Paint bricks in a running bond; the palette is two colours of bricks and one of mortar."""
         n = self.side(period)
         rng = np.random.default_rng([self.seed, key])
         y, x = np.meshgrid(np.arange(n) * rows / n, np.arange(n) * (rows / 2) / n, indexing="ij")
@@ -92,16 +92,16 @@ class Painter:
         return Texture.of(self.smooth(mortar + brick * (rgb - mortar), period) * rough[..., None], period)
 
     def side(self, period: float) -> int:
-        """Texels a period: a power of two, at most one pixel each, and fine enough for seams and mortar."""
+        """Return the texels per period: a power of two, at most a pixel each, and fine enough for seams and mortar."""
         return 1 << int(np.ceil(np.log2(max(512, period * self.density))))
 
     def noise(self, period: float, key: int, slope: float = 1.0, stretch: int = 1) -> Array:
-        """Periodic noise, amplitude 1/f^slope, of unit variance if it had all waves up to `OCTAVES`."""
-        highest = max(2.0, period * self.density / 3)  # waves a period
+        """Return periodic noise of amplitude 1/f^slope, with unit variance if it had all waves up to `OCTAVES`."""
+        highest = max(2.0, period * self.density / 3)  # waves per period
         n = self.side(period)
         spectrum = np.zeros((n, n // 2 + 1), dtype=np.complex128)
         low = 1
-        while low < highest:  # octave by octave, each with its own seed: the same at every density
+        while low < highest:  # each octave has its own seed, so that it is the same at every density
             m = 4 * low
             white = np.fft.rfft2(np.random.default_rng([self.seed, key, low]).standard_normal((m, m))) / m
             fy, fx = _waves(m)
@@ -115,7 +115,7 @@ class Painter:
         return np.fft.irfft2(spectrum, (n, n)) * (n * n / np.sqrt(power))
 
     def smooth(self, rgb: Array, period: float) -> Array:
-        """Round off hard edges by a Gaussian of 0.7 pixels: pixels are too coarse for edges to be exact."""
+        """Smooth hard edges by a Gaussian of 0.7 pixels, because pixels are too coarse for exact edges."""
         n = len(rgb)
         sigma = 0.7 / (self.density * period)  # in periods
         fy, fx = _waves(n)
@@ -124,5 +124,5 @@ class Painter:
 
 
 def _waves(n: int) -> tuple[Array, Array]:
-    """Waves a period along the two axes of the spectrum of n x n real numbers."""
+    """Return the waves per period along the two axes of the spectrum of n x n real numbers."""
     return np.fft.fftfreq(n, 1 / n)[:, None], np.arange(n // 2 + 1)

@@ -10,12 +10,12 @@ import numpy as np
 from gradcon.synth.raycast import Surface, ball, bars, box, patch, ring
 from gradcon.synth.textures import Painter
 
-NO_FOCUS = 1e6  # focus depth of an array that is not converged: disparity is then b f / Z
+NO_FOCUS = 1e6  # focus depth of an array that is not converged, whose disparity is b f / Z
 
 
 @dataclass(frozen=True)
 class World:
-    """Surfaces, a lamp, and the array of cameras they are seen by; metres."""
+    """Surfaces, a lamp, and the array of cameras that sees them; lengths are in metres."""
 
     surfaces: list[Surface]
     lamp: tuple[float, float, float] = (-1.6, -2.2, -0.6)
@@ -36,7 +36,7 @@ BRICK = [(0.72, 0.36, 0.26), (0.50, 0.22, 0.18), (0.80, 0.77, 0.70)]
 
 
 def planes(paint: Painter) -> World:
-    """Slanted textured planes, with a step in depth where one stands before another."""
+    """Slanted textured planes, with steps in depth where one stands in front of another."""
     return World(
         [
             patch(paint.boards(10, SLATE), (0, 0, 2.9), (0.25, -0.15), np.pi / 2),
@@ -47,7 +47,7 @@ def planes(paint: Painter) -> World:
 
 
 def occlusion(paint: Painter) -> World:
-    """Objects before each other and before a wall, with thin bars and a ring to look through."""
+    """Objects in front of each other and of a wall, with thin bars and a ring to look through."""
     return World(
         [
             patch(paint.bricks(10, BRICK), (0, 0, 3.1), (0.1, 0.0)),
@@ -62,7 +62,7 @@ def occlusion(paint: Painter) -> World:
 
 
 def sphere(paint: Painter) -> World:
-    """A sphere before a slanted wall."""
+    """A sphere in front of a slanted wall."""
     return World(
         [
             patch(paint.bricks(10, BRICK), (0, 0, 2.9), (0.35, -0.1)),
@@ -72,7 +72,7 @@ def sphere(paint: Painter) -> World:
 
 
 def low_texture(paint: Painter) -> World:
-    """Large regions of nearly one colour, whose gradients are weak."""
+    """Large regions of nearly uniform colour, with weak gradients."""
     return World(
         [
             patch(paint.clouds(10, CHALK, 0.008), (0, 0, 2.9), (0.3, 0.0)),
@@ -84,7 +84,7 @@ def low_texture(paint: Painter) -> World:
 
 
 def parallel(paint: Painter) -> World:
-    """The world of `sphere`, seen by parallel cameras that are not converged: disparity 0 is at infinity."""
+    """The world of `sphere`, seen by parallel cameras that are not converged: infinity has disparity 0."""
     return replace(sphere(paint), baseline=0.006, focus=NO_FOCUS)
 
 

@@ -1,4 +1,4 @@
-"""Rendered scenes as folders that `gradcon.open_scene` reads back."""
+"""Write rendered scenes as folders that `gradcon.open_scene` reads back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def write(
     views: Views = "cross",
     seed: int = 0,
 ) -> Path:
-    """Render a named scene and write it as a folder of the 4D Light Field Benchmark; return the folder.
+    """Render a named scene, write it as a folder of the 4D Light Field Benchmark, and return the folder.
 
-    Takes the parameters of `render`; `gradcon.open_scene` reads the same scene back.  The cameras of
-    `rotated` cannot be told in a parameters.cfg, so a rig.toml stands beside its images instead.
+    The parameters are those of `render`, and `gradcon.open_scene` reads the same scene back.  A parameters.cfg cannot
+    describe the cameras of `rotated`, so that scene has a rig.toml instead.
     """
     shot = shoot(name, size, grid, views, seed)
     truth = shot.scene.ground_truth
