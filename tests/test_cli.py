@@ -127,7 +127,7 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
 
 
 def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("gradcon.cli.demo_run.SIZE", (48, 48))
+    monkeypatch.setattr("gradcon.cli.demo.SIZE", (48, 48))
     assert cli.main(["demo", "--out", str(tmp_path / "demo")]) == 0
     assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES | {"occlusion", "report.html", "weights.npz"}
     assert (tmp_path / "demo" / "report.html").as_uri() in capsys.readouterr().out

@@ -102,7 +102,7 @@ def test_of_a_view_that_the_scene_does_not_have_there_is_a_warning(
     path = tmp_path / "map.tif"
     write_map(path, dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))
     assert run("evaluate", path, scene) == 0
-    said = f"WARNING: {path}: is a map of input_Cam077.png, taken for one of {MIDDLE} of planes.\n"
+    said = f"WARNING: {path}: is a map of input_Cam077.png, but is used as one of {MIDDLE} of planes.\n"
     assert capsys.readouterr().err == said
 
 
@@ -164,7 +164,7 @@ def test_another_scene_may_count_its_views_differently(corner: Path, tmp_path: P
     assert run("evaluate", tmp_path / "crop.tif", tmp_path / "all.npz") == 0
     warned = capsys.readouterr().err
     assert warned.startswith("WARNING: ")
-    assert "is a map of view (1, 1) of crop, taken for one of view (2, 2) of all" in warned
+    assert "is a map of view (1, 1) of crop, but is used as one of view (2, 2) of all" in warned
     write_map(tmp_path / "crop.tif", dataclasses.replace(crop, scene="all.npz"))
     said = refused(capsys, "evaluate", tmp_path / "crop.tif", tmp_path / "all.npz")
     assert 'add --reference "view (1, 1)"' in said

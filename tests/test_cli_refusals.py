@@ -206,7 +206,7 @@ def test_a_full_disk_for_the_output_is_a_sentence() -> None:
         command = [sys.executable, "-m", "gradcon", "synth", "--list"]
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert found.returncode == 2
-    assert found.stderr == "gradcon: there is no room for the output; give it another place.\n"
+    assert found.stderr == "gradcon: there is no room for the output; write it elsewhere.\n"
 
 
 def test_asking_whether_a_folder_can_be_written_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

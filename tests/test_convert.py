@@ -91,7 +91,7 @@ def test_what_a_single_map_leaves_out_is_refused(result: Path, tmp_path: Path, c
     target = tmp_path / "map.tif"
     others = " and ".join(str(map_.quantity) for map_ in read_maps(result)[1:])
     lost = f"{target}: holds the disparity alone, without {others}"
-    assert refused(capsys, result, target).startswith(f"{lost}; nothing was written, name one map by --quantity, or")
+    assert refused(capsys, result, target).startswith(f"{lost}; choose one map by --quantity, or pass --force")
     assert convert(result, target, "--force") == 0
     assert capsys.readouterr().err == f"{lost}\n"
     assert tifffile.imread(target).shape == (24, 30)
@@ -146,7 +146,7 @@ def test_the_source_is_never_overwritten(result: Path, tmp_path: Path, capsys: C
         (tmp_path / "map.pfm", tmp_path / "map.pfm"),
         (tmp_path / "map.pfm", tmp_path / "link.pfm"),
     ):
-        assert "is what would be read" in refused(capsys, source, target, "--force")
+        assert "is the file to be converted" in refused(capsys, source, target, "--force")
 
 
 def test_a_file_of_a_result_is_never_replaced(result: Path, tmp_path: Path, capsys: Capture) -> None:

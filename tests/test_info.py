@@ -11,9 +11,9 @@ import pytest
 from scipy import ndimage
 
 from gradcon import cli, estimate, open_frames, open_scene, synth
-from gradcon.cli.scene_info import describe_scene
 from gradcon.io import png
 from gradcon.io.images import read_image
+from gradcon.methods.look import describe_scene
 from gradcon.methods.options import Options
 from gradcon.pictures.contact_sheet import contact_sheet
 from gradcon.scene.shrink import shrunk
@@ -49,7 +49,7 @@ def test_says_what_was_recognised_and_why(scenes: dict[str, Path], capsys: pytes
     assert " m; focal length" in text
     text = run(["info", str(scenes["plain"]), "--no-picture"], capsys)
     assert "its files fit the pattern 'shot_{row}_{col}.png'" in text
-    assert "not known: the cameras are not calibrated" in text
+    assert "unknown: the cameras are not calibrated" in text
 
 
 def test_the_meaning_it_states_is_what_the_images_show(scenes: dict[str, Path]) -> None:
@@ -70,10 +70,10 @@ def test_the_meaning_it_states_is_what_the_images_show(scenes: dict[str, Path]) 
     assert mismatch(1) < 0.6 * min(mismatch(-1), mismatch(0))
 
 
-def test_a_quick_look_finds_the_range_where_nothing_tells_it(scenes: dict[str, Path]) -> None:
+def test_a_quick_estimate_finds_the_range_where_nothing_tells_it(scenes: dict[str, Path]) -> None:
     truth = open_scene(scenes["occlusion"]).ground_truth
     span = describe_scene(open_frames(scenes["plain"]))["disparity_range"]
-    assert "quick look" in span["from"]
+    assert span["from"] == "a quick estimate on a small copy"
     assert truth is not None
     assert span["low"] == pytest.approx(np.percentile(truth, 2), abs=0.3)
     assert span["high"] == pytest.approx(np.percentile(truth, 98), abs=0.3)
@@ -185,4 +185,5 @@ def test_views_that_do_not_agree_have_no_range(tmp_path: Path, capsys: pytest.Ca
     rng = np.random.default_rng(0)
     for name in ("a_0_0", "a_0_1", "a_0_2"):
         (tmp_path / f"{name}.png").write_bytes(png.encode(rng.integers(0, 255, (40, 40), np.uint8)))
-    assert "not known (from nothing: a quick look" in run(["info", str(tmp_path), "--no-picture"], capsys)
+    said = run(["info", str(tmp_path), "--no-picture"], capsys)
+    assert "unknown (from a quick estimate on a small copy, which did not make the views agree)" in said

@@ -228,8 +228,8 @@ def test_the_command_writes_points(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--normals"], "normals: is about the points"),
-        (["--keep", "0.5"], "keep: is about the points"),
+        (["--normals"], "normals: applies only to the points"),
+        (["--keep", "0.5"], "keep: applies only to the points"),
         (["--points", "--keep", "0"], "keep: 0.0 is not a share"),
         (["--points", "--keep", "nan"], "keep: nan is not a share"),
     ],

@@ -83,7 +83,7 @@ def test_it_grows_and_reports_what_is_missing(results: list[Path], tmp_path: Pat
     assert run(out, *results[:5]) == 1
     printed = capsys.readouterr().out
     assert "test        herbs       missing: disp_maps/herbs.pfm, runtimes/herbs.txt" in printed
-    assert "not complete; files missing: 14, things wrong: 0" in printed
+    assert "is not complete; files missing: 14, errors: 0" in printed
     assert run(out, *results[5:]) == 0
     (out / "runtimes" / "dino.txt").unlink()
     assert run(out) == 1

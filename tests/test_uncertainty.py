@@ -99,12 +99,15 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     found = json.loads(capsys.readouterr().out)["uncertainty"]
     assert found["dropped"] == list(DROPPED)
     assert (tmp_path / "plots.png").is_file()
-    # Also from a file that holds both maps; a single map has none, and says so.
+    # The option's old name still works.
+    assert cli.main([*common[:-1], "--confidence", "--json", "--picture", str(tmp_path / "plots.png")]) == 0
+    assert json.loads(capsys.readouterr().out)["uncertainty"] == found
+    # A file may hold both maps; a single map has no uncertainty.
     assert cli.main(["convert", str(out), str(tmp_path / "all.npz")]) == 0
     assert cli.main(["evaluate", str(tmp_path / "all.npz"), str(tmp_path / "scene"), "--uncertainty"]) == 0
     capsys.readouterr()
     assert cli.main(["evaluate", str(out / "disparity.pfm"), str(tmp_path / "scene"), "--uncertainty"]) == 2
-    assert "is one map" in capsys.readouterr().err
+    assert "is a single map without an uncertainty" in capsys.readouterr().err
     # What was drawn of an earlier result does not stay beside a new one.
     assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "2", "--engine", "cpu"]) == 0
     assert not (out / "uncertainty.png").exists()

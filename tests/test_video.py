@@ -250,7 +250,7 @@ def test_frames_that_are_not_there(videos, tmp_path, told, capsys):
 def test_a_still_has_no_frames(tmp_path, capsys):
     put(tmp_path / "still", noise(2, (16, 16)), "v_0_{}.png")
     assert cli.main(["estimate", str(tmp_path / "still"), "--out", str(tmp_path / "out"), "--frames", "0"]) == 2
-    assert "is no video, so '0' means nothing here" in capsys.readouterr().err
+    assert "is not a video, so '0' has no meaning" in capsys.readouterr().err
 
 
 def test_the_first_frame_may_start_from_a_map(tmp_path):

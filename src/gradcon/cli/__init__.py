@@ -1,11 +1,15 @@
 """The command `gradcon`: parse, call the API, print.
 
-Results go to stdout, progress, warnings and errors to stderr.  Exit codes: 0, 1 for work that is done but for what it
-had to leave out, 2 for an input that cannot be used (one sentence says why), 3 for a GPU that failed, 130 for Ctrl-C,
-143 for SIGTERM.
-Whatever else goes wrong is a bug, and shows its traceback.
+Results go to stdout; progress, warnings and errors go to stderr.  The exit codes are
 
-Heavy libraries are imported by the commands that use them, so that `gradcon --help` is quick.
+- 0 for success,
+- 1 if something had to be left out,
+- 2 for an input that cannot be used, with one sentence that says why,
+- 3 for a GPU that failed,
+- 130 for Ctrl-C and 143 for SIGTERM.
+
+Anything else that goes wrong is a bug, and shows its traceback.  Heavy libraries are imported by the commands that use
+them, so that `gradcon --help` is quick.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import Any, NoReturn
 
 import typer
 
-# In the order of the commands in --help.
+# --help lists the commands in this order.
 from gradcon.cli import scenes, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app
 from gradcon.errors import DeviceError, InputError
@@ -31,14 +35,14 @@ GPU_FAILED = 3  # exit code
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
-    """The command itself: `main`, and the end of the process."""
+    """Run the command line and end the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a file's name may be no text
+            stream.reconfigure(errors="backslashreplace")  # a file name need not be valid text
     signal.signal(signal.SIGTERM, _terminate)
     code = main(arguments)
     if code == GPU_FAILED:
-        # What CuPy would clean up is lost, and each failure to do so would be reported.
+        # After a failure CuPy cannot clean up, and would print an error for everything that it tries to free.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -50,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code = app(arguments, standalone_mode=False, prog_name="gradcon")
         if sys.stdout is not None:
-            sys.stdout.flush()  # a reader that has gone is noticed here, not when Python shuts down
+            sys.stdout.flush()  # notice here, and not at shutdown, that the reader of a pipe has gone
         return int(code or 0)
     except (InputError, DeviceError) as error:
         return _fail(str(error), code=GPU_FAILED if isinstance(error, DeviceError) else 2)
@@ -62,16 +66,16 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except OSError as error:  # of stdout: files are written by functions that say which
+    except OSError as error:  # from stdout: an error with a file is an InputError that names it
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; give it another place.")
+        return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; write it elsewhere.")
 
 
 def _terminate(number: int, frame: object) -> NoReturn:
-    """SIGTERM, as schedulers of clusters send it: things are left as Ctrl-C leaves them."""
-    signal.signal(number, signal.SIG_IGN)  # it is ending already
+    """Handle SIGTERM, which cluster schedulers send, like Ctrl-C."""
+    signal.signal(number, signal.SIG_IGN)  # ignore further ones: the process is already ending
     raise SystemExit(143)
 
 

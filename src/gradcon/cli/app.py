@@ -1,4 +1,4 @@
-"""The application that the commands are added to, and what they share."""
+"""The application, and what its commands share."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gradcon import __version__
 from gradcon.errors import InputError
 from gradcon.io.outputs import RESULT_FILES, SUMMARY
 
-# Plain help and errors: rich would double the time that --help takes, and frame what should be one sentence.
+# No rich markup: it would double the time that --help takes, and put a frame around errors of one sentence.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-Out = Annotated[Path, typer.Option(help="Folder to write into; created where it is missing.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-SceneArgument = Annotated[Path, typer.Argument(help="Folder or file of the views; `gradcon info` says what it is.")]
+Out = Annotated[Path, typer.Option(help="The folder to write into; it is created if it is missing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+SceneArgument = Annotated[Path, typer.Argument(help="The folder or file that holds the views.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -32,15 +32,17 @@ def _gradcon(
 
 
 def as_json(value: dict[str, Any]) -> str:
+    """Encode what a command prints with --json."""
     from gradcon.files import to_json
 
     return to_json(value)
 
 
 def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None:
-    """Find out before a long run whether its results can be written, and leave no trace of trying.
+    """Refuse a folder that cannot be written, before a long run rather than after it.
 
-    No folder is made for that: who begins at the same moment might find it, and then not.
+    The check leaves no trace.  It does not even create the folder for a moment, because another command that starts at
+    the same time could see it appear and vanish.
     """
     import os
     import tempfile
@@ -48,23 +50,22 @@ def refuse_unwritable(folder: Path, files: Sequence[str] = RESULT_FILES) -> None
 
     try:
         with suppress(FileNotFoundError):
-            os.lstat(folder)  # or the file system cannot have this name
+            os.lstat(folder)  # fails if the file system does not allow this name
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         with tempfile.TemporaryFile(dir=there):
             pass
     except OSError as error:
         what = "write into" if os.path.isdir(folder) else "create"
-        raise InputError(f"{folder}: cannot {what} this folder ({error.strerror}); choose another.") from None
+        raise InputError(folder, f"cannot {what} this folder ({error.strerror})", "choose another") from None
     for name in files:
         if (folder / name).is_dir():
-            raise InputError(f"{folder / name}: is a folder where a result should go; choose another folder.")
+            raise InputError(folder / name, "is a folder where a file of the result should go", "choose another folder")
 
 
 def refuse_result_file(path: Path) -> None:
-    """Refuse to write to one of a result's own files: its result.json would no longer tell what is there."""
+    """Refuse to replace a file of a result, which its result.json would no longer describe."""
     import os
 
     if path.name.lower() in RESULT_FILES and os.path.lexists(path.parent / SUMMARY):
-        raise InputError(
-            f"{path}: is the name of a file of the result in that folder, which {SUMMARY} describes; give another name."
-        )
+        problem = f"is the name of a file of the result in that folder, which {SUMMARY} describes"
+        raise InputError(path, problem, "give another name")

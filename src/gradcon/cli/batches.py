@@ -1,4 +1,4 @@
-"""`gradcon batch`."""
+"""`gradcon batch`: estimate many scenes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
-from gradcon.cli.openings import Told, Views, opens_scene
+from gradcon.cli.openings import (
+    Grid,
+    MicroImages,
+    Neighbours,
+    Pattern,
+    Reference,
+    SizeFactor,
+    Views,
+    told_about_scene,
+)
 from gradcon.cli.parameters import (
     Alpha,
     Engine,
@@ -30,7 +39,6 @@ SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
 
 
 @app.command("batch")
-@opens_scene
 def _batch(
     scenes: Annotated[list[Path], typer.Argument(metavar="SCENE", help="Scenes, or folders of scenes.")],
     out: Out,
@@ -43,23 +51,30 @@ def _batch(
     views: Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
-    initial: Annotated[float | None, typer.Option(help="Disparity to start from.")] = None,
+    initial: Annotated[float | None, typer.Option(help="The disparity to start from.")] = None,
     points: Points = False,
     keep_weights: KeepWeights = False,
-    reports: Annotated[bool, typer.Option("--reports", help="Write report.html into every scene's folder.")] = False,
+    reports: Annotated[
+        bool, typer.Option("--reports", help="Write report.html into the folder of each scene.")
+    ] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
     json: Json = False,
-    *,
-    told: Told,
+    reference: Reference = None,
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
 ) -> int:
     """Estimate any number of scenes, each into a folder of its own.
 
-    Run it again to continue: finished scenes are not done again.  A scene that fails is tried again, then listed, and
-    stops no other.  summary.csv and index.html show all of them.  The exit code is 1 if some failed.
+    Run the command again to continue: finished scenes are not repeated.  A scene that fails is retried and then listed;
+    the others go on.  summary.csv and index.html show all scenes.  The exit code is 1 if some failed.
     """
     from gradcon.batch import run_batch
 
+    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     options = Options(method, alpha, epsilon, scales, solves, without)
     refuse_unwritable(out, files=())
     try:
@@ -80,7 +95,7 @@ def _batch(
             **told,
         )
     except (KeyboardInterrupt, SystemExit):
-        print("batch: stopped; finished scenes are kept, run it again to continue", file=sys.stderr)
+        print("batch: stopped; finished scenes are kept, and the same command continues", file=sys.stderr)
         raise
     for text in found["recomputed_because_damaged"]:
         print(_line(f"computed again: {text}"), file=sys.stderr)
@@ -93,10 +108,10 @@ def _batch(
         print(as_json(found))
     else:
         print(
-            f"scenes done: {done} of {len(found['scenes'])} ({found['reused']} of them before), "
+            f"scenes done: {done} of {len(found['scenes'])} ({found['reused']} of them earlier), "
             f"{found['failed']} failed, {found['seconds']:.0f} s\n"
             f"{out / 'summary.csv'}: all numbers\n"
-            f"{out / 'index.html'}: to look at, open {(out / 'index.html').resolve().as_uri()} in a browser"
+            f"{out / 'index.html'}: an overview; open {(out / 'index.html').resolve().as_uri()} in a browser"
         )
     if not done:
         return ALL_FAILED
@@ -104,5 +119,5 @@ def _batch(
 
 
 def _line(text: str) -> str:
-    """Names of files may hold anything."""
+    """Keep a message on one line, because a file name may contain line breaks."""
     return text.replace("\n", "\\n").replace("\r", "\\r")

@@ -1,4 +1,4 @@
-"""`gradcon convert` and `submission`: maps for other programs."""
+"""`gradcon convert` and `submission`: write maps for other programs."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 def _convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A map, or a folder that `gradcon estimate` wrote.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A .pfm, .tif, .tiff, .png, .npz or .exr file.")],
-    force: Annotated[bool, typer.Option("--force", help="Convert even if something is lost, and say what.")] = False,
-    quantity: Annotated[str | None, typer.Option(help="Which map: disparity, uncertainty or depth.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Convert even if something is lost, and report what.")] = False,
+    quantity: Annotated[str | None, typer.Option(help="Which map to convert: disparity, uncertainty or depth.")] = None,
 ) -> None:
     """Convert a map to another format.
 
-    OUT's suffix decides, and OUT is replaced where it exists.  What OUT could not hold is said, and nothing is
-    written, unless --force is given.
+    The suffix of OUT names the format; OUT is replaced if it exists.  A lossy conversion is refused unless you pass
+    --force.
     """
     from gradcon.io import maps
 
-    maps.format_of(target)  # refuse an unknown one before anything is read
+    maps.format_of(target)  # refuse an unknown format before anything is read
     _refuse_to_overwrite(source, target)
     refuse_result_file(target)
     found = maps.choose(maps.read_maps(source), source, quantity, several=True)
     lost = maps.losses(target, found)
     if lost and not force:
         several = len(found) > 1 and not maps.format_of(target).several
-        advice = f"{'name one map by --quantity, or ' if several else ''}use --force if that may be lost"
-        raise InputError(f"{target}: {'; '.join(lost)}; nothing was written, {advice}.")
+        choice = "choose one map by --quantity, or " if several else ""
+        raise InputError(target, "; ".join(lost), f"{choice}pass --force to accept the loss")
     maps.write_map(target, found, lossy=force)
     for text in lost:
         print(f"{target}: {text}", file=sys.stderr)
@@ -46,35 +46,35 @@ def _convert(
 
 
 def _describe(map_: maps.Map) -> str:
-    """Quantity, size, range and unit of a map, for people."""
+    """Describe the quantity, size, range and unit of a map, for people."""
     import numpy as np
 
     height, width = map_.values.shape
     finite = map_.values[np.isfinite(map_.values)]
-    span = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "nothing known"
+    span = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "all unknown,"
     return f"{map_.name} of {width} x {height}, {span} {map_.unit or '(unit unknown)'}"
 
 
 def _refuse_to_overwrite(source: Path, target: Path) -> None:
-    """A conversion never replaces what it reads."""
+    """Refuse to replace the file that is converted."""
     try:
         same = source.resolve() == target.resolve() or (target.exists() and source.exists() and source.samefile(target))
-    except (OSError, ValueError, RuntimeError):  # a name that cannot be one; whoever opens it says so
+    except (OSError, ValueError, RuntimeError):  # an impossible name, which is refused when it is opened
         return
     if same:
-        raise InputError(f"{target}: is what would be read, so it cannot be written too; give another name.")
+        raise InputError(target, "is the file to be converted", "give another name")
 
 
 @app.command("submission")
 def _submission(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the submission.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the submission.")],
     results: Annotated[
         list[Path] | None, typer.Argument(metavar="[RESULT...]", help="Folders that `gradcon estimate` wrote.")
     ] = None,
 ) -> int:
-    """Write results as the 4D Light Field Benchmark takes them, and check.
+    """Write and check a submission to the 4D Light Field Benchmark.
 
-    The exit code is 0 if all twelve scenes are there and right, 1 if some are missing, 2 if anything is wrong.
+    The exit code is 0 if all twelve scenes are there and valid, 1 if some are missing, and 2 if anything is wrong.
     """
     from gradcon.io import submission
 
@@ -88,9 +88,9 @@ def _submission(
     for text in check.wrong:
         print(text, file=sys.stderr)
     if check.complete:
-        print(f"{folder}: is complete; zip {submission.MAPS} and {submission.RUNTIMES} to hand it in")
+        print(f"{folder}: is complete; zip {submission.MAPS} and {submission.RUNTIMES} to submit it")
     else:
-        print(f"{folder}: not complete; files missing: {len(check.missing)}, things wrong: {len(check.wrong)}")
+        print(f"{folder}: is not complete; files missing: {len(check.missing)}, errors: {len(check.wrong)}")
     return 2 if check.wrong else int(bool(check.missing))
 
 

@@ -1,4 +1,4 @@
-"""Maps of disparity that a command is given, and whether one belongs to the view that it is meant for."""
+"""Disparity maps that a command is given, and whether they belong to the reference of its scene."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ if TYPE_CHECKING:
     from gradcon.io.maps import Map
 
 _NUMBER = re.compile(r"\d+")
-_FRAME = re.compile(r", frame \d+")  # what `gradcon estimate` adds to a video's name
+_FRAME = re.compile(r", frame \d+")  # `gradcon estimate` adds it to the name of a video
 
 
 def read_disparity(path: Path) -> Map:
-    """The disparity of a result or of a map in a file, which may not say what it is."""
+    """Read the disparity of a result or of a file, which need not state its quantity."""
     from gradcon.io.maps import choose, read_maps
 
     maps = read_maps(path)
     if maps[0].quantity not in (None, "disparity"):
-        raise InputError(
-            f"{path}: holds {maps[0].name}, not a disparity; give a map of disparity, or a result's folder."
-        )
+        raise InputError(path, f"holds {maps[0].name}, not disparity", "give a disparity map, or a result's folder")
     return choose(maps, path, "disparity" if maps[0].quantity is not None else None)[0]
 
 
 def refuse_another_view(map_: Map, path: Path, scene: Listing) -> None:
-    """Refuse a map that says it belongs to another view of the scene than its reference.
+    """Refuse a map that states another view of the scene than its reference.
 
-    Another name is not always another view: an archive or an array may call the same one differently, and files may
-    have been given more zeros or fewer.  A name of the same kind that the scene does not have may be of a view that was
-    removed, or of files that were numbered anew; and a map that says it is of another scene, such as one of the grid's
-    middle alone, may count its views differently: of these a warning is given.
+    A different name need not mean a different view: an archive or an array may name the same view differently, and
+    files may have been padded with more or fewer zeros.  A warning is given in two doubtful cases.  The scene may lack
+    a view of that kind of name, because it was removed or the files were renumbered.  And the map may state another
+    scene, such as a crop of the grid, whose views are counted differently.
     """
     reference = writable(scene.reference.name)
     if map_.reference is None or map_.reference == reference:
@@ -48,18 +46,17 @@ def refuse_another_view(map_: Map, path: Path, scene: Listing) -> None:
     of_another = map_.scene is not None and _FRAME.sub("", map_.scene) != name
     if not of_another and (listed is not None or _is_there(map_.reference, scene)):
         instead = f"add --reference {_quoted(listed)}, or " if listed is not None else ""
-        raise InputError(
-            f"{path}: is a map of {map_.reference}, but the reference of {scene.source} is {reference}; "
-            f"{instead}give a map of {reference}."
-        )
+        problem = f"is a map of {map_.reference}, but the reference of {scene.source} is {reference}"
+        raise InputError(path, problem, f"{instead}give a map of {reference}")
     of = f" of {map_.scene}" if of_another else ""
     print(
-        f"WARNING: {path}: is a map of {map_.reference}{of}, taken for one of {reference} of {name}.", file=sys.stderr
+        f"WARNING: {path}: is a map of {map_.reference}{of}, but is used as one of {reference} of {name}.",
+        file=sys.stderr,
     )
 
 
 def _listed(name: str, scene: Listing) -> str | None:
-    """The scene's name for the view called `name`: the same, or with other zeros before its numbers; else None."""
+    """Return the scene's name for a view, which may differ in leading zeros; None if there is no such view."""
     names = [writable(view.name) for view in (scene.reference, *scene.views)]
     return name if name in names else next((own for own in names if _plain(own) == _plain(name)), None)
 
@@ -69,7 +66,7 @@ def _plain(name: str) -> str:
 
 
 def _is_there(name: str, scene: Listing) -> bool:
-    """Whether such an image lies where the reference does: of a COLMAP model, only the nearest ones are listed."""
+    """Return whether an image exists next to the reference; a COLMAP model lists only the nearest ones."""
     read = scene.reference.read
     if not isinstance(read, ImageFile):
         return False
@@ -77,14 +74,13 @@ def _is_there(name: str, scene: Listing) -> bool:
 
 
 def refuse_another_size(map_: Map, path: Path, shape: tuple[int, int], what: str) -> None:
-    """Refuse a map whose (height, width) is not that of `what`, a part of the sentence."""
+    """Refuse a map whose (height, width) is not `shape`, the size of `what`."""
     if map_.values.shape != shape:
         (height, width), (h, w) = map_.values.shape, shape
-        raise InputError(
-            f"{path}: is {width} x {height} pixels, but {what} is {w} x {h}; give a map that belongs to it."
-        )
+        problem = f"is {width} x {height} pixels, but {what} is {w} x {h}"
+        raise InputError(path, problem, "give a map that belongs to it")
 
 
 def _quoted(name: str) -> str:
-    """As a shell takes it for one word."""
+    """Quote a name for the shell."""
     return name if re.fullmatch(r"[\w./+-]+", name) else f'"{name}"'

@@ -1,4 +1,4 @@
-"""`gradcon estimate`, `evaluate` and `demo`."""
+"""`gradcon estimate`, `evaluate` and `demo`: estimate one scene, and measure the error."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ from gradcon.cli import videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
 from gradcon.cli.messages import describe, metrics_table, uncertainty_table, warn
-from gradcon.cli.openings import Told, Views, opens_scene
+from gradcon.cli.openings import (
+    Grid,
+    MicroImages,
+    Neighbours,
+    Pattern,
+    Reference,
+    SizeFactor,
+    Views,
+    told_about_scene,
+)
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.errors import InputError
-from gradcon.io.outputs import SUMMARY, UNCERTAINTY_PICTURE
+from gradcon.io.outputs import UNCERTAINTY_PICTURE
 from gradcon.methods.options import Options
 from gradcon.result.depth import calibration_of
+from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, check_keep
 from gradcon.scene import check_flip
 
@@ -28,7 +38,6 @@ if TYPE_CHECKING:
 
 
 @app.command("estimate")
-@opens_scene
 def _estimate(
     scene: SceneArgument,
     out: Out,
@@ -41,28 +50,37 @@ def _estimate(
     views: Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
-    initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="Disparity to start from.")] = None,
-    frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Of a video, these frames alone.")] = None,
+    initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="The disparity to start from.")] = None,
+    frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Only these frames of a video.")] = None,
     depth: Annotated[
-        bool, typer.Option("--depth", help="Insist on depth: refuse a scene without calibration.")
+        bool, typer.Option("--depth", help="Refuse a scene without calibration, which has no depth.")
     ] = False,
     points: Points = False,
-    normals: Annotated[bool, typer.Option("--normals", help="Give the points normals.")] = False,
+    normals: Annotated[bool, typer.Option("--normals", help="Also write the normals of the points.")] = False,
     keep_weights: KeepWeights = False,
-    keep: Annotated[float | None, typer.Option(help=f"Share of the surest pixels for the points [{KEEP}].")] = None,
+    keep: Annotated[
+        float | None, typer.Option(help=f"The share of the surest pixels to keep as points [default: {KEEP}].")
+    ] = None,
     json: Json = False,
-    *,
-    told: Told,
+    reference: Reference = None,
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
 ) -> None:
-    """Estimate the disparity of a scene's reference view, and its depth where the scene is calibrated.
+    """Estimate the disparity of a scene's reference view.
 
-    Of a light-field video, every frame is estimated, each started from the one before, into a folder of its own.
+    A calibrated scene also gets depth.  Each frame of a light-field video starts from the one before it, and gets a
+    folder of its own.
     """
+    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     check_flip(flip)
     if not points and (normals or keep is not None):
-        raise InputError(f"{'normals' if normals else 'keep'}: is about the points; add --points.")
+        option = "normals" if normals else "keep"
+        raise InputError(option, "applies only to the points, which are not written", "add --points")
     share = check_keep(KEEP if keep is None else keep)
     given = _initial(initial)
     refuse_unwritable(out)
@@ -77,70 +95,78 @@ def _estimate(
             calibration_of(opened)
         return opened
 
+    what: dict[str, Any] = {"points": points, "normals": normals, "keep": share}
+
     def save(result: Result, folder: Path) -> None:
-        result.save(folder, points=points, normals=normals, keep=share)
+        result.save(folder, **what)
 
     if found.is_video:
         if keep_weights:
-            raise InputError(
-                f"keep-weights: {scene} is a video, and weights are kept of a still; leave the option out."
-            )
+            problem = f"{scene} is a video, and weights are recorded only for stills"
+            raise InputError("keep-weights", problem, "leave the option out")
         how: dict[str, Any] = {"initial": start, "engine": engine, "json": json}
         videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
         return
     videos.refuse_video_folder(out)
     opened = prepare(found[0])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
+        warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
-    save(result, out)
+    summary = save_result(result, out, **what)
     warn(result)
-    print((out / SUMMARY).read_text(encoding="utf-8").rstrip() if json else describe(result, out))
+    print(summary.rstrip() if json else describe(result, out))
 
 
 @app.command("evaluate")
-@opens_scene
 def _evaluate(
-    disparity: Annotated[Path, typer.Argument(help="A map of disparity, or a folder that `gradcon estimate` wrote.")],
+    disparity: Annotated[Path, typer.Argument(help="A disparity map, or a folder that `gradcon estimate` wrote.")],
     scene: SceneArgument,
     uncertainty: Annotated[
-        bool, typer.Option("--uncertainty", help="Whether the uncertainty means what it says.")
+        bool, typer.Option("--uncertainty", help="Also compare the uncertainty with the true error.")
     ] = False,
+    confidence: Annotated[bool, typer.Option("--confidence", hidden=True)] = False,  # the old name of --uncertainty
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plots of the uncertainty [DISPARITY/uncertainty.png].")
+        Path | None,
+        typer.Option(metavar="FILE", help="The plots of that comparison [default: DISPARITY/uncertainty.png]."),
     ] = None,
     json: Json = False,
-    *,
-    told: Told,
+    reference: Reference = None,
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
-    With --uncertainty, also its predicted standard deviation with the true error: how RMSE falls as the least confident
-    pixels are dropped, and how large the errors are where they are predicted to be so large.
+    With --uncertainty, the predicted standard deviation is compared with the true error: how the RMSE falls as the
+    least certain pixels are dropped, and how large the errors are at pixels of similar uncertainty.
     """
     from gradcon.files import write_file
     from gradcon.io.maps import read_map
     from gradcon.pictures.uncertainty import uncertainty_picture
 
+    uncertainty = uncertainty or confidence
+    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     if picture is not None and not uncertainty:
-        raise InputError("picture: is of the uncertainty; add --uncertainty.")
+        raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
     if picture is not None and picture.name != UNCERTAINTY_PICTURE:
         refuse_result_file(picture)
     estimated = read_disparity(disparity)
-    frames = open_frames(scene, views=2, **told)  # the truth needs no more views
+    frames = open_frames(scene, views=2, **told)  # the ground truth needs no more
     opened = frames[0]
     truth = opened.ground_truth
     if truth is None:
-        raise InputError(
-            f"{scene}: holds no ground truth of {opened.reference_name} to compare with; give a scene that does."
-        )
+        problem = f"holds no ground truth of {opened.reference_name} to compare with"
+        raise InputError(scene, problem, "give a scene that does")
     refuse_another_view(estimated, disparity, frames.listing)
     refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
     found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
     if uncertainty:
         if not (disparity.is_dir() or disparity.suffix.lower() == ".npz"):
-            raise InputError(f"{disparity}: is one map; --uncertainty takes a result, which holds the uncertainty too.")
+            problem = "is a single map without an uncertainty"
+            raise InputError(disparity, problem, "give the folder of a result, or leave --uncertainty out")
         deviation = read_map(disparity, "uncertainty")
         refuse_another_view(deviation, disparity, frames.listing)
         refuse_another_size(deviation, disparity, opened.shape, f"the ground truth of {scene}")
@@ -153,23 +179,24 @@ def _evaluate(
 
 @app.command("demo")
 def _demo(out: Out = Path("demo")) -> None:
-    """Estimate a light field rendered on the spot.
+    """Render a light field and estimate its disparity.
 
-    It takes half a minute (the first run a minute more, to compile) and compares the result with the exact truth.
+    It takes half a minute; the first run takes a minute more, to compile.  The result is compared with the exact
+    truth.
     """
-    from gradcon.cli import demo_run as demo
+    from gradcon.cli import demo
 
     refuse_unwritable(out)
     result = demo.run(out)
     warn(result)
     print(describe(result, out))
     page = (out / demo.PAGE).resolve()
-    print(f"{'views':11} {out / demo.FOLDER}: to try other commands on")
-    print(f"{'page':11} {out / demo.PAGE}: to look at it, open {page.as_uri()} in a browser")
+    print(f"{'views':11} {out / demo.FOLDER}: a scene to try other commands on")
+    print(f"{'page':11} {out / demo.PAGE}: open {page.as_uri()} in a browser")
 
 
 def _initial(text: str | None) -> float | Map | None:
-    """A number, or a map of disparity."""
+    """Parse the option --initial: a number, or the path of a disparity map."""
     if text is None:
         return None
     try:
@@ -179,7 +206,7 @@ def _initial(text: str | None) -> float | Map | None:
 
 
 def _start(given: float | Map | None, told: str | None, scene: Listing) -> Any:
-    """What to start from, as `gradcon.estimate` takes it, if it belongs to the scene."""
+    """Return the disparity to start from; refuse a map that does not belong to the scene."""
     if given is None or isinstance(given, float):
         return given
     refuse_another_view(given, Path(told or ""), scene)

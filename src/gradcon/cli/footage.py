@@ -1,9 +1,9 @@
-"""What the frames of a video are read from, so that frames of before can be told from those of a new export.
+"""Fingerprints of the files of a video's frames, to tell whether earlier results belong to the same footage.
 
-Names and sizes would not do: raw images are all of one size.  All of the content would, but reading gigabytes again to
-estimate one more frame is too much.  So a few samples of each file are looked at, spread over it: another export has
-other noise everywhere, and a compressed file of other content differs towards its end.  The time of a file is no part
-of it: a copy is the same video.
+Names and sizes are not enough, because raw images all have the same size.  The whole content would be, but reading
+gigabytes again to estimate one more frame takes too long.  A few samples that are spread over each file suffice:
+another export has different noise everywhere, and a compressed file with other content differs towards its end.
+Timestamps do not count, because a copy is the same video.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gradcon.io import Frames
 from gradcon.io.frames import frame_files
 from gradcon.io.listing import writable
 
-SAMPLES, SAMPLE = 5, 4096  # of a file, and bytes of one
+SAMPLES, SAMPLE = 5, 4096  # samples per file, and bytes per sample
 
 
 class Footage:
-    """The files of a video's frames; remembers what it has looked at, so it is made anew for each run."""
+    """The files of a video's frames.  It caches what it has read, so make a new one for each run."""
 
     def __init__(self, found: Frames) -> None:
         source = found.listing.source
@@ -32,7 +32,7 @@ class Footage:
         self._digest = functools.cache(_digest)
 
     def fingerprint(self, frame: int, views: Iterable[str]) -> str | None:
-        """Of what a frame of these views is read from, in their order; None where that cannot be told."""
+        """Return a fingerprint of the files of these views at a frame, in their order; None if they cannot be read."""
         whole = hashlib.sha256()
         try:
             for name in views:
@@ -45,7 +45,7 @@ class Footage:
 
 
 def _digest(path: Path) -> bytes:
-    """Of a file's size and samples; of a small one, of all."""
+    """Hash the size and the samples of a file; a small file is hashed completely."""
     found = hashlib.sha256()
     with open(path, "rb") as file:
         size = file.seek(0, 2)

@@ -1,4 +1,4 @@
-"""`gradcon bench` and `reproduce`."""
+"""`gradcon bench` and `reproduce`: measure speed and accuracy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
+from gradcon.cli.openings import GridViews
 from gradcon.cli.parameters import Scheduler, Workers
 from gradcon.errors import InputError
 
@@ -16,22 +17,25 @@ from gradcon.errors import InputError
 @app.command("bench")
 def _bench(
     engine: Annotated[str, typer.Option(help="cpu, cuda or reference.")] = "cpu",
-    size: Annotated[int, typer.Option(help="Pixels a side.")] = 512,
-    views: Annotated[str, typer.Option(help="Which of the 9 x 9 views: cross, star, all, or the N nearest.")] = "cross",
-    scales: Annotated[int, typer.Option(help="Number of scales.")] = 3,
-    solves: Annotated[int, typer.Option(help="Solves to take the medians of.")] = 5,
-    reference: Annotated[bool, typer.Option(help="Measure the reference engine too, for the ratio.")] = True,
+    size: Annotated[int, typer.Option(help="The side of the square views, in pixels.")] = 512,
+    views: GridViews = "cross",
+    scales: Annotated[int, typer.Option(help="The number of scales.")] = 3,
+    solves: Annotated[int, typer.Option(help="The number of solves; the medians are reported.")] = 5,
+    reference: Annotated[bool, typer.Option(help="Also measure the reference engine, for the ratio.")] = True,
     scene: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Measure on this scene, not on a rendered one.")
+        Path | None, typer.Option(metavar="PATH", help="Measure on this scene instead of a rendered one.")
     ] = None,
-    run_solves: Annotated[int, typer.Option(help="cuda: at most so many solves of the whole runs it times.")] = 40,
-    sweep: Annotated[bool, typer.Option("--sweep", help="How the cost grows with pixels and with views.")] = False,
+    run_solves: Annotated[int, typer.Option(help="cuda: the largest number of solves of the whole runs.")] = 40,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Measure how the cost grows with pixels and with views.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure time and memory.
 
-    Seconds a solve by stage, the ratio to the reference engine in the same run, and peak memory.  For cuda, times come
-    from device events, with the shares of the GPU's bandwidth and arithmetic, and whole runs are timed too.
+    The command reports the seconds per solve by stage, the ratio to the reference engine in the same run, and the peak
+    memory.  For cuda, times come from device events; the shares of the GPU's bandwidth and arithmetic are reported
+    too, and so is the time of whole runs.
     """
     from gradcon import bench
 
@@ -55,27 +59,27 @@ def _bench(
 @app.command("reproduce")
 def _reproduce(
     out: Out,
-    hci: Annotated[Path | None, typer.Option(help="Folder of scenes of the 4D Light Field Benchmark.")] = None,
-    middlebury: Annotated[Path | None, typer.Option(help="Folder of scenes of Middlebury 2006.")] = None,
-    only: Annotated[str | None, typer.Option(metavar="NAME,...", help="These experiments alone.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Coarser: alpha 0.5 alone, 40 solves.")] = False,
-    engine: Annotated[str, typer.Option(help="auto (here the CPU), cuda, cpu or reference.")] = "auto",
+    hci: Annotated[Path | None, typer.Option(help="A folder of scenes of the 4D Light Field Benchmark.")] = None,
+    middlebury: Annotated[Path | None, typer.Option(help="A folder of scenes of Middlebury 2006.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="NAME,...", help="Only these experiments.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Save time: only alpha 0.5, and at most 40 solves.")] = False,
+    engine: Annotated[str, typer.Option(help="auto (which is the CPU here), cuda, cpu or reference.")] = "auto",
     workers: Workers = None,
     scheduler: Scheduler = None,
     json: Json = False,
 ) -> int:
     """Repeat the paper's evaluation on the scenes at hand.
 
-    Experiments: single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio, geometry,
-    uncertainty, peers.  Finished jobs are kept in DIR/jobs: run it again to continue.  The exit code is 1 if anything
-    was left out.
+    The experiments are single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio,
+    geometry, uncertainty and peers.  Finished jobs are kept in OUT/jobs: run the command again to continue.  The exit
+    code is 1 if anything was left out.
     """
     from gradcon.experiments.report import overview
     from gradcon.experiments.reproduce import reproduce
 
     names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
     if names == []:
-        raise InputError("only: names no experiment; leave it out for all of them.")
+        raise InputError("only", "names no experiment", "leave it out to run all of them")
     refuse_unwritable(out, files=())
     try:
         found = reproduce(
@@ -90,10 +94,10 @@ def _reproduce(
             progress=True,
         )
     except KeyboardInterrupt:
-        print("reproduce: stopped; finished jobs are kept, run it again to continue", file=sys.stderr)
+        print("reproduce: stopped; finished jobs are kept, and the same command continues", file=sys.stderr)
         raise
     if found["replaced"]:
-        print(f"{out}: held a run with other settings or scenes; its report is replaced", file=sys.stderr)
+        print(f"{out}: the report of a run with other settings or scenes was replaced", file=sys.stderr)
     for text in found["left_out"]:
         print(f"left out: {text}", file=sys.stderr)
     print(as_json(found) if json else overview(found, out))

@@ -1,4 +1,4 @@
-"""What the commands say about a result."""
+"""What the commands print about a result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 
 def warn(result: Result) -> None:
-    """Say loudly what the user should look at."""
+    """Show the warnings of a result where they cannot be missed."""
     for text in result.warnings:
         if sys.stderr.isatty():
             from rich.console import Console
@@ -26,7 +26,7 @@ def warn(result: Result) -> None:
 
 
 def describe(result: Result, out: Path) -> str:
-    """What was found and saved in `out`, for people."""
+    """Summarise a result that was saved in `out`, for people."""
     import numpy as np
 
     source, w = result.source, result.disparity
@@ -52,13 +52,13 @@ def _depth(result: Result) -> str:
     fields = depth_summary(result.depth(), calibration_of(result.scene).unit)
     if not fields["unknown_pixels"] < result.disparity.size:
         return "unknown: all disparities are beyond that of infinity"
-    unit = fields["unit"] or "in the unit of the cameras' places"
+    unit = fields["unit"] or "in the unit of the cameras' positions"
     text = f"{fields['min']:.4g} to {fields['max']:.4g} {unit}, median {fields['median']:.4g}"
     return "; ".join([text, *depth_remarks(fields)])
 
 
 def metrics_table(metrics: dict[str, float]) -> str:
-    """What `evaluate` found, for people."""
+    """Format what `evaluate` returns."""
     from gradcon.result.metrics import BADPIX, BORDER
 
     rows = [("RMSE, whole frame", metrics["rmse"], DISPARITY_UNIT)]
@@ -70,7 +70,7 @@ def metrics_table(metrics: dict[str, float]) -> str:
 
 
 def uncertainty_table(found: dict[str, Any]) -> str:
-    """What `evaluate_uncertainty` found, for people."""
+    """Format what `evaluate_uncertainty` returns."""
     ratio = f"; the ratio is {found['ratio']:.2f}" if found["ratio"] is not None else ""
     rows = [
         ("a fifth dropped lowers RMSE by", found["reduction_20"], f"% (at best {found['reduction_20_oracle']:.1f} %)"),

@@ -1,64 +1,54 @@
-"""What may be told about a scene on the command line, for all commands that open one."""
+"""The options of all commands that open a scene."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from gradcon.errors import InputError
 
-Told = dict[str, Any]
+Told = dict[str, Any]  # the options by the names of `gradcon.open_scene`'s parameters
 Views = Annotated[str, typer.Option(help="Which views to use: cross, star, all, or the N nearest.")]
-# By their names in `gradcon.open_scene`: type, help and default.
-OPTIONS: dict[str, tuple[Any, Any]] = {
-    "reference": (Annotated[str | None, typer.Option(metavar="NAME", help="Name of the reference view.")], None),
-    "pattern": (Annotated[str | None, typer.Option(help='File names of the views: "x_{row}_{col}.png".')], None),
-    "size_factor": (
-        Annotated[float | None, typer.Option(help="Middlebury: what ground-truth grey values are divided by.")],
-        None,
-    ),
-    "grid": (
-        Annotated[str | None, typer.Option(metavar="ROWSxCOLUMNS", help="One image of all views: how many there are.")],
-        None,
-    ),
-    "micro_images": (
-        Annotated[bool, typer.Option("--micro-images", help="That image is of micro-images of so many pixels.")],
-        False,
-    ),
-    "neighbours": (
-        Annotated[int | None, typer.Option(help="COLMAP: how many images around the reference are used.")],
-        None,
-    ),
-}
+GridViews = Annotated[
+    str, typer.Option(help="Which views of the 9 x 9 grid to use: cross, star, all, or the N nearest.")
+]
+Reference = Annotated[str | None, typer.Option(metavar="NAME", help="The name of the reference view.")]
+Pattern = Annotated[str | None, typer.Option(help='The file names of the views, such as "x_{row}_{col}.png".')]
+SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: the divisor of the ground truth's grey values.")]
+Grid = Annotated[
+    str | None,
+    typer.Option(metavar="ROWSxCOLUMNS", help="For a single image of all views: how many rows and columns it has."),
+]
+MicroImages = Annotated[
+    bool,
+    typer.Option("--micro-images", help="That image consists of micro-images of ROWSxCOLUMNS pixels."),
+]
+Neighbours = Annotated[int | None, typer.Option(help="COLMAP: the number of images around the reference to use.")]
 
 
-def opens_scene(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command these options; its parameter `told` gets them, as `gradcon.open_scene` takes them."""
-    types = get_type_hints(command, include_extras=True)
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "told"]
-
-    @functools.wraps(command)
-    def opening(**given: Any) -> Any:
-        told = {name: given.pop(name) for name in OPTIONS}
-        return command(**given, told={**told, "grid": _grid(told["grid"])})
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [p.replace(kind=keyword, annotation=types[p.name]) for p in own]
-    parameters += [
-        inspect.Parameter(name, keyword, default=default, annotation=kind) for name, (kind, default) in OPTIONS.items()
-    ]
-    opening.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    opening.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": types["return"]}
-    return opening
+def told_about_scene(
+    reference: str | None,
+    pattern: str | None,
+    size_factor: float | None,
+    grid: str | None,
+    micro_images: bool,
+    neighbours: int | None,
+) -> Told:
+    """Collect the options of a command, as keyword arguments of `gradcon.open_scene`."""
+    return {
+        "reference": reference,
+        "pattern": pattern,
+        "size_factor": size_factor,
+        "grid": _grid(grid),
+        "micro_images": micro_images,
+        "neighbours": neighbours,
+    }
 
 
 def as_options(told: Told) -> list[str]:
-    """What was told, as options again."""
+    """Turn the keyword arguments back into options of the command line."""
     options = []
     for name, value in told.items():
         option = f"--{name.replace('_', '-')}"
@@ -70,10 +60,10 @@ def as_options(told: Told) -> list[str]:
 
 
 def _grid(text: str | None) -> tuple[int, int] | None:
-    """(rows, columns) of "9x9"."""
+    """Parse "9x9" as (rows, columns)."""
     if text is None:
         return None
     match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
     if match is None:
-        raise InputError(f"grid: {text!r} is not ROWSxCOLUMNS, such as 9x9.")
+        raise InputError("grid", f"{text!r} is not ROWSxCOLUMNS", "give two numbers, such as 9x9")
     return int(match[1]), int(match[2])

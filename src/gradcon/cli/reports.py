@@ -1,4 +1,4 @@
-"""`gradcon report`: results in one page for a browser."""
+"""`gradcon report`: show results in one page for a browser."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gradcon.cli.app import app
 @app.command("report")
 def _report(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT", help="Folders that `gradcon estimate` wrote.")],
-    out: Annotated[Path, typer.Option(help="The page to write; replaced where it exists.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The page to write; it is replaced if it exists.")] = Path("report.html"),
 ) -> int:
     """Write a page that shows one result, or several side by side.
 
-    One HTML file that opens offline.  A result that is damaged is named and left out; the exit code is then 1.
+    The page is one HTML file that opens offline.  A damaged result is named and left out; the exit code is then 1.
     """
     from gradcon.report import write_report
 

@@ -1,7 +1,7 @@
-"""What `gradcon estimate` does with a light-field video: a folder of results for every frame, each written as it comes.
+"""Estimate a light-field video for `gradcon estimate`: a folder of results for each frame, written when it is done.
 
-Every frame starts from the disparity of the one before.  video.json lists what is there, and is written anew after
-every frame, so that a run that was stopped leaves frames that are whole and a list that is true.
+Each frame starts from the disparity of the one before it.  video.json lists the finished frames and is rewritten after
+each of them, so that a run that is stopped leaves complete frames and a correct list.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ Save = Callable[[Result, Path], Any]
 
 
 def choose_frames(told: str | None, found: Frames, path: Path) -> range:
-    """Which frames `--frames START:STOP` means, as Python's slices do; one number is that frame alone."""
+    """Return the frames that `--frames START:STOP` selects, as a slice in Python does; one number selects one frame."""
     count = len(found)
     if told is None:
         return range(count)
     if not found.is_video:
-        raise InputError(f"frames: {path} is no video, so {told!r} means nothing here; leave --frames out.")
+        raise InputError("frames", f"{path} is not a video, so {told!r} has no meaning", "leave --frames out")
     match = _SLICE.fullmatch(told)
     if match is None or not told:
-        raise InputError(f"frames: {told!r} is neither a frame nor START:STOP, such as 10:20.")
+        raise InputError("frames", f"{told!r} is neither a frame nor START:STOP", "give frames such as 10:20")
     start, stop = (int(match[k]) if match[k] else None for k in (1, 3))
     if start is not None and match[2] is None:
-        stop = start + 1 or None  # after the last, -1, is the end
+        stop = start + 1 or None  # -1 is the last frame, and its stop is the end
     chosen = range(count)[start:stop]
     if not chosen:
-        raise InputError(f"frames: {told!r} is none of the {count} frames of {path}, which count from 0.")
+        problem = f"{told!r} is none of the {count} frames of {path}"
+        raise InputError("frames", problem, "count them from 0")
     return chosen
 
 
@@ -65,16 +66,16 @@ def estimate_video(
     engine: str = "auto",
     json: bool = False,
 ) -> None:
-    """Estimate the chosen frames and print what came out.
+    """Estimate the chosen frames and print a summary.
 
-    `prepare` has the last word on each scene before it is estimated, `save` writes a result into a folder, and the
+    `prepare` may change or refuse each scene before it is estimated, `save` writes a result into a folder, and the
     first frame starts from `initial`.
     """
     digits = max(4, len(str(len(found) - 1)))
     folders = [f"frame_{k:0{digits}d}" for k in chosen]
     refuse_unwritable(out, [LIST])
     if (out / SUMMARY).exists():
-        raise InputError(f"{out}: holds the result of a still; choose another folder for those of a video.")
+        raise InputError(out, "holds the result of a still", "choose another folder for the results of a video")
     for folder in folders:
         if (out / folder).exists():
             refuse_unwritable(out / folder)
@@ -95,7 +96,7 @@ def estimate_video(
     story: dict[str, Any] = {"format": "gradcon-video-1", "warnings": []}
     begun = time.perf_counter()
     with warnings.catch_warnings(), _display(len(chosen), name) as show:
-        warnings.simplefilter("ignore")  # what the user should know is in result.warnings, and shown below
+        warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
             story["source"] = {**result.source, "name": name, "frames": len(found)}
@@ -104,9 +105,7 @@ def estimate_video(
                 earlier = _earlier(out, story, footage)
             save(result, out / folder)
             rows.append({**_row(k, folder, result), "content": content[k]})
-            known = {
-                row["frame"]: row for row in [*earlier, *rows]
-            }  # until they are replaced, those of before are true
+            known = {row["frame"]: row for row in [*earlier, *rows]}  # new rows replace earlier ones
             story["frames"] = [known[frame] for frame in sorted(known)]
             story["warnings"] += result.warnings
             story |= {"engine": result.engine, "engine_note": result.engine_note}
@@ -120,13 +119,13 @@ def estimate_video(
 def refuse_video_folder(out: Path) -> None:
     """Refuse to put the result of a still among those of a video."""
     if (out / LIST).exists():
-        raise InputError(f"{out}: holds the results of a video; choose another folder for that of a still.")
+        raise InputError(out, "holds the results of a video", "choose another folder for the result of a still")
 
 
 def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[str, Any]]:
-    """What an earlier run wrote, by its list, if it is of the same video and parameters; else it is removed.
+    """Return the rows of an earlier run on the same video with the same parameters, and remove all other results.
 
-    A frame whose files have changed since then is of another video, whatever its name.
+    A frame whose files have changed since then belongs to another video, even if its name is the same.
     """
     try:
         told = json_module.loads((out / LIST).read_text(encoding="utf-8"))
@@ -141,7 +140,7 @@ def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[st
     kept = []
     for row in listed:
         contents = {row.get("content"), footage.fingerprint(row["frame"], views)}
-        if alike and len(contents - {None}) < 2:  # what cannot be told is taken for the same
+        if alike and len(contents - {None}) < 2:  # an unknown fingerprint counts as the same
             kept.append(row)
         else:
             _remove(out / row["folder"])
@@ -149,12 +148,12 @@ def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[st
 
 
 def _remove(folder: Path) -> None:
-    """Remove a frame's result, but nothing else that lies there."""
+    """Remove the result of a frame, but no other files in its folder."""
     if folder.is_symlink():
         return
     for file in RESULT_FILES:
         (folder / file).unlink(missing_ok=True)
-    with suppress(OSError):  # something else lies there too
+    with suppress(OSError):  # other files are there
         folder.rmdir()
 
 
@@ -171,7 +170,7 @@ def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
 
 
 def _describe(story: dict[str, Any], rows: list[dict[str, Any]], out: Path) -> str:
-    """What was found, for people."""
+    """Summarise the run, for people."""
     source = story["source"]
     first, last = rows[0], rows[-1]
     note = f" ({story['engine_note']})" if story["engine_note"] else ""

@@ -1,4 +1,4 @@
-"""The demo: render a light field on the spot, estimate its disparity, write what came out and a page to look at it."""
+"""The demo: render a light field, estimate its disparity, and write the result and a page that shows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER, PAGE = SCENE, "report.html"
 
 
 def run(folder: Path) -> Result:
-    """Run the demo, write the scene, its results and their page into `folder`; say on stderr how it goes."""
+    """Run the demo, write the scene, its result and the page into `folder`, and report progress on stderr."""
     from gradcon import synth
     from gradcon.report import write_report
 
