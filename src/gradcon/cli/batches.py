@@ -8,17 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gradcon.cli import openings
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
-from gradcon.cli.openings import (
-    Grid,
-    MicroImages,
-    Neighbours,
-    Pattern,
-    Reference,
-    SizeFactor,
-    Views,
-    told_about_scene,
-)
 from gradcon.cli.parameters import (
     Alpha,
     Engine,
@@ -48,10 +39,10 @@ def _batch(
     epsilon: Epsilon = Options.epsilon,
     scales: Scales = None,
     solves: Solves = Options.solves,
-    views: Views = "all",
+    views: openings.Views = "all",
     engine: Engine = "auto",
-    flip: Flip = None,
     initial: Annotated[float | None, typer.Option(help="The disparity to start from.")] = None,
+    flip: Flip = None,
     points: Points = False,
     keep_weights: KeepWeights = False,
     reports: Annotated[
@@ -60,12 +51,12 @@ def _batch(
     workers: Workers = None,
     scheduler: Scheduler = None,
     json: Json = False,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
+    reference: openings.Reference = None,
+    pattern: openings.Pattern = None,
+    size_factor: openings.SizeFactor = None,
+    grid: openings.Grid = None,
+    micro_images: openings.MicroImages = False,
+    neighbours: openings.Neighbours = None,
 ) -> int:
     """Estimate any number of scenes, each into a folder of its own.
 
@@ -74,7 +65,7 @@ def _batch(
     """
     from gradcon.batch import run_batch
 
-    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     options = Options(method, alpha, epsilon, scales, solves, without)
     refuse_unwritable(out, files=())
     try:

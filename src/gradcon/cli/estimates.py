@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
-from gradcon.cli import videos
+from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
 from gradcon.cli.messages import describe, metrics_table, uncertainty_table, warn
-from gradcon.cli.openings import (
-    Grid,
-    MicroImages,
-    Neighbours,
-    Pattern,
-    Reference,
-    SizeFactor,
-    Views,
-    told_about_scene,
-)
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE
@@ -47,7 +37,7 @@ def _estimate(
     epsilon: Epsilon = Options.epsilon,
     scales: Scales = None,
     solves: Solves = Options.solves,
-    views: Views = "all",
+    views: openings.Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
     initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="The disparity to start from.")] = None,
@@ -62,19 +52,19 @@ def _estimate(
         float | None, typer.Option(help=f"The share of the surest pixels to keep as points [default: {KEEP}].")
     ] = None,
     json: Json = False,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
+    reference: openings.Reference = None,
+    pattern: openings.Pattern = None,
+    size_factor: openings.SizeFactor = None,
+    grid: openings.Grid = None,
+    micro_images: openings.MicroImages = False,
+    neighbours: openings.Neighbours = None,
 ) -> None:
     """Estimate the disparity of a scene's reference view.
 
     A calibrated scene also gets depth.  Each frame of a light-field video starts from the one before it, and gets a
     folder of its own.
     """
-    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     check_flip(flip)
@@ -130,12 +120,12 @@ def _evaluate(
         typer.Option(metavar="FILE", help="The plots of that comparison [default: DISPARITY/uncertainty.png]."),
     ] = None,
     json: Json = False,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
+    reference: openings.Reference = None,
+    pattern: openings.Pattern = None,
+    size_factor: openings.SizeFactor = None,
+    grid: openings.Grid = None,
+    micro_images: openings.MicroImages = False,
+    neighbours: openings.Neighbours = None,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
@@ -147,7 +137,7 @@ def _evaluate(
     from gradcon.pictures.uncertainty import uncertainty_picture
 
     uncertainty = uncertainty or confidence
-    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     if picture is not None and not uncertainty:
         raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
     if picture is not None and picture.name != UNCERTAINTY_PICTURE:

@@ -8,18 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gradcon.cli import openings
 from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
-from gradcon.cli.openings import (
-    Grid,
-    GridViews,
-    MicroImages,
-    Neighbours,
-    Pattern,
-    Reference,
-    SizeFactor,
-    as_options,
-    told_about_scene,
-)
 from gradcon.errors import InputError
 
 
@@ -31,12 +21,12 @@ def _info(
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not write a contact sheet.")] = False,
     json: Json = False,
-    reference: Reference = None,
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
+    reference: openings.Reference = None,
+    pattern: openings.Pattern = None,
+    size_factor: openings.SizeFactor = None,
+    grid: openings.Grid = None,
+    micro_images: openings.MicroImages = False,
+    neighbours: openings.Neighbours = None,
 ) -> None:
     """Report which format a scene has, and how it was recognised.
 
@@ -50,7 +40,7 @@ def _info(
     from gradcon.methods.look import describe_scene
     from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
 
-    told = told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
     if picture is not None and no_picture:
         raise InputError("picture", "--picture and --no-picture exclude each other", "leave one of them out")
     if picture is not None and picture.suffix.lower() != ".png":
@@ -68,7 +58,7 @@ def _info(
                 raise
             print(f"no contact sheet: {error}", file=sys.stderr)  # the user may not be allowed to write here
     path = f"./{scene}" if str(scene).startswith("-") else str(scene)
-    described["command"] = ["gradcon", "estimate", path, "--out", "out", *as_options(told)]
+    described["command"] = ["gradcon", "estimate", path, "--out", "out", *openings.as_options(told)]
     text = info_table(described, described["command"])
     if "contact_sheet" in described:
         order = "arranged like their cameras" if on_a_grid(found.listing) else "one after the other"
@@ -81,7 +71,7 @@ def _synth(
     name: Annotated[str | None, typer.Argument(help="The name of a scene; --list lists them.")] = None,
     out: Annotated[Path | None, typer.Option(help="The folder to write into; it is created if it is missing.")] = None,
     size: Annotated[str, typer.Option(help="The size of a view in pixels: 256, or WIDTHxHEIGHT.")] = "256",
-    views: GridViews = "cross",
+    views: openings.GridViews = "cross",
     seed: Annotated[int, typer.Option(help="The seed of the textures.")] = 0,
     list_scenes: Annotated[bool, typer.Option("--list", help="List the scenes.")] = False,
 ) -> None:
