@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import value_or_refusal
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.io import open_scene, png
 from gradcon.io.colmap import list_colmap
 from gradcon.io.colmap_model import Model, read_model
@@ -204,5 +205,6 @@ def test_binary_refusals(binary, monkeypatch):
     with pytest.raises(InputError, match=r"points3D\.bin: there is no such file"):
         open_scene(binary)
     monkeypatch.setitem(sys.modules, "pycolmap", None)
-    with pytest.raises(InputError, match=r"`pip install pycolmap`, or convert.*model_converter --output_type TXT"):
+    with pytest.raises(InputError, match=r"model_converter --output_type TXT") as refusal:
         open_scene(binary)
+    assert refusal.value.remedy.startswith(f"{install_extra('colmap')}, or convert")

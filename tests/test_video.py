@@ -12,6 +12,7 @@ import pytest
 
 import gradcon
 from gradcon import InputError, Options, cli, estimate_many, open_frames, open_scene, synth
+from gradcon.extras import install_extra
 from gradcon.io import png
 from gradcon.io.pfm import read_pfm, write_pfm
 from test_video_files import Images, encode, noise
@@ -59,8 +60,9 @@ def folders(grid: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_without_pyav(videos, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(InputError, match=r"cam_0_0\.mkv: is a video, which needs PyAV; run `pip install av`"):
+    with pytest.raises(InputError, match=r"cam_0_0\.mkv: is a video, which needs PyAV") as refusal:
         open_scene(videos)
+    assert refusal.value.remedy == install_extra("video")
 
 
 def test_files_and_folders_give_equal_scenes_and_results(videos, folders, grid):

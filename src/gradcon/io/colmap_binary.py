@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.files import read_bytes
 from gradcon.io.colmap_model import (
     EXPORT,
@@ -41,7 +42,7 @@ def read_binary(folder: Path) -> Model:
         raise InputError(
             folder,
             "is a binary COLMAP model, which needs pycolmap",
-            "run `pip install pycolmap`, or convert the model with `colmap model_converter --output_type TXT`",
+            f"{install_extra('colmap')}, or convert the model with `colmap model_converter --output_type TXT`",
         ) from None
     for name, walk in _LAYOUTS.items():
         path = folder / name

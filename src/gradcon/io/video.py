@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.files import file_size
 
 SUFFIXES = (
@@ -122,7 +123,7 @@ def _open(path: Path) -> tuple[Any, Any]:
     try:
         import av
     except ImportError:
-        raise InputError(path, "is a video, which needs PyAV", "run `pip install av`") from None
+        raise InputError(path, "is a video, which needs PyAV", install_extra("video")) from None
     container = av.open(
         os.path.abspath(path), options={"protocol_whitelist": "file"}, metadata_errors="replace"
     )  # fmt: skip
