@@ -12,6 +12,7 @@ import pytest
 import tifffile
 
 from gradcon import Options, cli, estimate, synth
+from gradcon.extras import install_extra
 from gradcon.io.maps import read_map, read_maps
 from gradcon.io.pfm import read_pfm, write_pfm
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
@@ -181,7 +182,7 @@ def test_a_missing_library_is_named(
     (tmp_path / "some.exr").write_bytes(b"x")
     monkeypatch.setitem(sys.modules, "OpenEXR", None)
     for source, target in ((result / "disparity.pfm", "map.exr"), (tmp_path / "some.exr", "map.tif")):
-        assert "pip install 'gradcon[exr]'" in refused(capsys, source, tmp_path / target)
+        assert install_extra("exr") in refused(capsys, source, tmp_path / target)
 
 
 def test_mistakes_are_one_sentence(result: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -9,6 +9,7 @@ from engine_cases import random_scene
 from gradcon import DeviceError, InputError, Options, Scene, engines, estimate, synth
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda.errors import in_words
+from gradcon.extras import install_extra
 
 
 def test_engines_say_what_they_can_do_without_being_imported():
@@ -110,7 +111,7 @@ def test_without_cupy_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(cuda_device.importlib.util, "find_spec", lambda name: None)
     cuda_device.why_not.cache_clear()
     try:
-        assert "pip install 'gradcon[cuda]'" in cuda_device.why_not()
+        assert install_extra("cuda") in cuda_device.why_not()
     finally:
         cuda_device.why_not.cache_clear()
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.damage import refuse_damage
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.io.array_axes import Shape, channels_come_first, count_axes
 from gradcon.io.fields import finite_number
 from gradcon.io.format import Hints
@@ -201,7 +202,7 @@ def library(name: str, extra: str, source: Path | str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise InputError(source, f"needs the library {name}", f"pip install 'gradcon[{extra}]'") from None
+        raise InputError(source, f"needs the library {name}", install_extra(extra)) from None
 
 
 def _asked_for(name: str, places: Mapping[Index, Baseline], source: Path) -> Index:

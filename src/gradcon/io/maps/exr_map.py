@@ -19,6 +19,7 @@ import numpy as np
 
 from gradcon.damage import claims_too_much
 from gradcon.errors import InputError
+from gradcon.extras import install_extra
 from gradcon.files import file_size
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, OLD_NAMES, STEPS, Map, described, plain_number, reading
 
@@ -75,7 +76,7 @@ def _library(path: Path | None) -> Any:
         import OpenEXR
     except ImportError:
         where = "an .exr file" if path is None else path
-        raise InputError(where, "needs the package OpenEXR", "pip install 'gradcon[exr]'") from None
+        raise InputError(where, "needs the package OpenEXR", install_extra("exr")) from None
     return OpenEXR
 
 
