@@ -19,10 +19,12 @@ from gradcon.io.pfm import read_pfm
 from gradcon.io.rig import write_rig
 from gradcon.result import Result
 from gradcon.result.depth import calibration_of, depth_remarks, depth_summary, to_millimetres
+from gradcon.result.stopping import Stopped, StopReason
 from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast
 from gradcon.synth.textures import Painter
 
+ENDED = Stopped.because(StopReason.CALLBACK, solves=1)
 METRES = {"m": 1.0, "mm": 1e-3}
 WITHOUT_DEPTH = {"uncertainty.pfm", "disparity.pfm", "disparity.png", "result.json", "views.jpg"}
 WITH_DEPTH = WITHOUT_DEPTH | {"depth.pfm", "depth.png"}
@@ -37,7 +39,7 @@ def true_depth(name: str, scene: Scene, view: str) -> np.ndarray:
 def result_of(scene: Scene, disparity: np.ndarray) -> Result:
     deviation = np.full(scene.shape, 0.01, np.float32)
     source = {"name": scene.name, "reference": scene.reference_name}
-    return Result(np.float32(disparity), deviation, [], "It ended.", {}, source, "cpu", "", {}, None, [], scene)
+    return Result(np.float32(disparity), deviation, [], ENDED, {}, source, "cpu", "", {}, None, [], scene)
 
 
 def calibrated(depth: Any, unit: str = "mm") -> Result:

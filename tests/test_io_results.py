@@ -18,6 +18,7 @@ from gradcon.io.pfm import read_pfm
 from gradcon.pictures.maps import disparity_picture
 from gradcon.result import Result, Solve
 from gradcon.result.folder import save_result
+from gradcon.result.stopping import Stopped, StopReason
 
 pytestmark = pytest.mark.filterwarnings("error")
 FILES = ["disparity.pfm", "disparity.png", "result.json", "uncertainty.pfm", "views.jpg"]
@@ -30,7 +31,7 @@ def result(shape=(20, 30), name="a scene"):
         disparity=disparity,
         uncertainty=np.full(shape, np.inf, np.float32),
         history=[row],
-        stopped="It converged.",
+        stopped=Stopped.because(StopReason.CALLBACK, solves=1),
         parameters={"alpha": np.float32(0.5), "scales": np.arange(3), "views": ("all", 17), "path": FILES},
         source={"name": name, "reference": "input_Cam040.png"},
         engine="reference",

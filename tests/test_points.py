@@ -18,11 +18,13 @@ from gradcon.errors import InputError
 from gradcon.io import ply
 from gradcon.result import Result
 from gradcon.result.points import PointCloud, surest
+from gradcon.result.stopping import Stopped, StopReason
 from gradcon.scene.colours import to_rgb
 from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast
 from gradcon.synth.textures import Painter
 
+ENDED = Stopped.because(StopReason.CALLBACK, solves=1)
 METRES = {"m": 1.0, "mm": 1e-3}
 SCENES = ["planes", "parallel", "sphere", "occlusion", "rotated"]
 
@@ -34,7 +36,7 @@ def surfaces(name: str) -> list[raycast.Surface]:
 def result_of(scene: Scene, disparity: np.ndarray, deviation: np.ndarray | float = 0.01) -> Result:
     deviations = np.broadcast_to(np.float32(deviation), scene.shape)
     source = {"name": scene.name, "reference": scene.reference_name}
-    return Result(np.float32(disparity), deviations, [], "It ended.", {}, source, "cpu", "", {}, None, [], scene)
+    return Result(np.float32(disparity), deviations, [], ENDED, {}, source, "cpu", "", {}, None, [], scene)
 
 
 def small_scene(shape: tuple[int, int] = (5, 7), **more: object) -> Scene:

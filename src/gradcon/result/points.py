@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
+from gradcon.files import write_file
+from gradcon.io import ply
 from gradcon.result.depth import calibration_of
 from gradcon.scene.colours import to_rgb
 
@@ -70,12 +72,9 @@ class PointCloud:
 
     def save(self, path: str | Path) -> Path:
         """Write a binary PLY, which point-cloud viewers open, and return its path."""
-        from gradcon.files import write_file
-        from gradcon.io.ply import encode
-
         if Path(path).suffix.lower() != ".ply":
             raise InputError(path, "is not the name of a PLY file", "give a name that ends in .ply")
-        write_file(Path(path), encode(self))
+        write_file(Path(path), ply.encode(self))
         return Path(path)
 
     @staticmethod
