@@ -120,5 +120,5 @@ def _options(found: dict[str, Any]) -> list[str]:
 
 
 def _scales(movement: float) -> int:
-    """Return how many scales it takes to see a movement of so many pixels in the nearest view."""
+    """Return how many scales it takes to see a movement of that many pixels in the nearest view."""
     return 1 + math.ceil(math.log2(max(movement, 1.0)))

@@ -170,7 +170,7 @@ def _capability(number: int) -> int:
 def why_not() -> str | None:
     """Say why no GPU can be used here; None if one can."""
     if importlib.util.find_spec("cupy") is None:
-        return f"CuPy is not installed: {install_extra('cuda')}"
+        return f"CuPy is not installed; {install_extra('cuda')}"
     try:
         from cupy.cuda import runtime
 
