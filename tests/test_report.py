@@ -22,6 +22,7 @@ from gradcon.errors import InputError
 from gradcon.io.pfm import read_pfm, write_pfm
 from gradcon.report import write_report
 from gradcon.report.packing import pack_map, pack_mask
+from gradcon.report.page import HERE, SCRIPT, joined_script
 from report_folders import SIZE, edit, read_weights, save_weights
 
 Capture = pytest.CaptureFixture[str]
@@ -124,6 +125,15 @@ def test_page_names_no_address(folders: list[Path], tmp_path: Path) -> None:
     assert "unsafe" not in policy
 
 
+def test_the_script_is_all_of_its_files() -> None:
+    files = {path.stem: path.read_text(encoding="utf-8") for path in HERE.joinpath("script").iterdir()}
+    assert set(files) == set(SCRIPT)
+    assert all(text in joined_script() for text in files.values())
+    for name, text in files.items():
+        assert text.startswith("// "), f"{name} does not say what it is for"
+        assert text.count("\n") < 200, name
+
+
 def test_large_maps_are_sampled(result: Path, tmp_path: Path) -> None:
     values = np.arange(4 * 2000, dtype=np.float32).reshape(4, 2000)
     for name in ("disparity", "uncertainty", "truth", "depth"):
@@ -194,7 +204,7 @@ def refusal(result: Path, tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
-        ({"format": "gradcon-result-9"}, "gradcon-result-1"),
+        ({"format": "gradcon-result-9"}, "gradcon-result-9"),
         ({"history": {"a": 1}}, "'history'"),
         ({"history": [{"solve": 2}, {"solve": 1}]}, "'history'"),
         ({"history": [None]}, "'history'"),

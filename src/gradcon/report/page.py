@@ -20,6 +20,21 @@ from gradcon.result.metrics import BADPIX, BORDER
 from gradcon.scene.units import DISPARITY_UNIT
 
 HERE = Path(__file__).parent
+SCRIPT = (  # the files of script/, in an order in which constants are defined before they are used
+    "elements",
+    "data",
+    "state",
+    "solves",
+    "cameras",
+    "maps",
+    "readout",
+    "trust",
+    "convergence",
+    "points",
+    "point_cloud",
+    "turning",
+    "start",
+)
 MAX_POINTS = 100_000
 MAPS = ("views", "disparity", "error", "badpix", "uncertainty")
 
@@ -41,10 +56,10 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         "unit": DISPARITY_UNIT,
         "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "uncertainty": _colours("cividis")},
     }
-    script, style = (HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+    script, style = joined_script(), _read("page.css")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     names = list(dict.fromkeys(text(result.name) for result in results))
-    return environment.from_string(HERE.joinpath("page.html.j2").read_text(encoding="utf-8")).render(
+    return environment.from_string(_read("page.html.j2")).render(
         title=", ".join(names),
         names=names,
         facts=facts(results),
@@ -61,6 +76,16 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         script=script,
         style=style,
     )
+
+
+def joined_script() -> str:
+    """Join the files of the script in one function, so that their names stay out of the browser's global ones."""
+    files = "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
+    return f'"use strict";\n(() => {{\n{files}}})();\n'
+
+
+def _read(name: str) -> str:
+    return HERE.joinpath(name).read_text(encoding="utf-8")
 
 
 def available(results: Sequence[ResultPage]) -> list[str]:
