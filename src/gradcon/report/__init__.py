@@ -21,7 +21,7 @@ from gradcon.report.folder import read_folder
 from gradcon.report.page import render
 
 
-class Report(NamedTuple):
+class WrittenPage(NamedTuple):
     """What became of a page.
 
     Attributes
@@ -42,7 +42,7 @@ class Report(NamedTuple):
     left_out: list[str]
 
 
-def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
+def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
     """Write one self-contained HTML page of results.
 
     Parameters
@@ -54,7 +54,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
 
     Returns
     -------
-    Report
+    WrittenPage
         With a sentence for each folder that was left out because it is damaged.
 
     Raises
@@ -85,4 +85,4 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> Report:
         raise InputError(f"{reasons}; no result is left, so nothing was written.")
     content = render(results, absent).encode("utf-8", "backslashreplace")
     write_file(out, content)
-    return Report(out, len(content), shown, left_out)
+    return WrittenPage(out, len(content), shown, left_out)

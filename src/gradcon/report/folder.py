@@ -18,7 +18,7 @@ from gradcon.io.outputs import SUMMARY
 from gradcon.io.pfm import read_pfm
 from gradcon.report import weights
 from gradcon.report.fields import Fields
-from gradcon.report.views import Views, read_views
+from gradcon.report.views import ViewSheet, read_views
 from gradcon.result.metrics import evaluate
 from gradcon.result.points import KEEP, relative_inverse_depth, solid, surest
 from gradcon.scene.calibration import Calibration
@@ -57,8 +57,8 @@ class ResultPage:
     engine: str
     stopped: str
     warnings: list[str]
-    views: Views | None = None
-    weights: weights.Weights | None = None
+    views: ViewSheet | None = None
+    weights: weights.KeptWeights | None = None
     recorded_truth: Map | None = None  # at the pixels whose earlier disparities `weights` holds
     notes: list[str] = field(default_factory=list)  # on parts that could not be used
 

@@ -18,7 +18,7 @@ MAX_BYTES, MAX_PIXELS = 2**25, 2**26
 
 
 @dataclass(frozen=True)
-class Views:
+class ViewSheet:
     """A sprite sheet: tile k is at column k % columns, row k // columns; tile 0 is the reference."""
 
     jpeg: bytes
@@ -30,7 +30,7 @@ class Views:
     planar: bool  # baselines alone say where a point is seen
 
 
-def read_views(folder: Path, described: dict[str, Any]) -> Views | None:
+def read_views(folder: Path, described: dict[str, Any]) -> ViewSheet | None:
     """The sheet that result.json describes, whole and of the size it says; None where it describes none."""
     from PIL import Image
 
@@ -57,4 +57,4 @@ def read_views(folder: Path, described: dict[str, Any]) -> Views | None:
         raise InputError(f"{path}: is no whole JPEG; estimate the scene again.") from None
     if not right:
         raise InputError(f"{path}: is not of the size that {SUMMARY} says; estimate the scene again.")
-    return Views(jpeg, columns, width, height, names, baselines, described.get("planar") is not False)
+    return ViewSheet(jpeg, columns, width, height, names, baselines, described.get("planar") is not False)

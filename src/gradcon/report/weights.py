@@ -23,7 +23,7 @@ PAGE_BYTES = 2**24  # of an array in a page; larger records of the trust are sam
 
 
 @dataclass(frozen=True)
-class Weights:
+class KeptWeights:
     """The arrays of a weights.npz, checked against the result they belong to.
 
     Attributes
@@ -54,7 +54,7 @@ class Weights:
     high: float
 
 
-def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> Weights:
+def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> KeptWeights:
     """Read and check a weights.npz of a result of so many target views, (height, width) and number of solves."""
     try:
         members = open_npz(path)
@@ -65,7 +65,7 @@ def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> 
         raise InputError(reason.where or path, reason.problem, "estimate the scene again") from None
 
 
-def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int], last: int) -> Weights:
+def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int], last: int) -> KeptWeights:
     for name in ("solves", "scales", "step", "disparity_step"):
         _need(arrays[name].dtype.kind in "iu" and arrays[name].ndim == int(name in ("solves", "scales")), name)
     solves, scales = arrays["solves"].tolist(), arrays["scales"].tolist()
@@ -93,7 +93,7 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
         every += 1
     codes = np.ascontiguousarray(codes[:, ::every, ::every])
     low, high = map(float, span)
-    return Weights(solves, codes, first, step * every, scales, disparities, disparity_step, low, high)
+    return KeptWeights(solves, codes, first, step * every, scales, disparities, disparity_step, low, high)
 
 
 def _need(condition: bool, name: str) -> None:
