@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages: headless Chromium, which may log no error and ask the network for nothing."""
+"""A real browser for the tests of pages: headless Chromium, which reports errors and requests to the network."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "
 
 
 def missing() -> str:
-    """Why there is no browser; empty where there is one."""
+    """Return why there is no browser, or an empty text if there is one."""
     try:
         import selenium  # noqa: F401
     except ImportError:
         return "no selenium: pip install selenium"
     absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    return f"no {' and no '.join(absent)}: install Debian's packages chromium and chromium-driver" if absent else ""
+    return f"no {' and no '.join(absent)}: install the Debian packages chromium and chromium-driver" if absent else ""
 
 
 class Browser:
-    """One page at a time, by its file."""
+    """A browser that shows one page at a time, given as a file."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -52,7 +52,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def settle(self) -> None:
-        """Until what was changed has been drawn."""
+        """Wait until the last change has been drawn."""
         wait = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)))"
         self.driver.execute_async_script(wait)
 
@@ -66,7 +66,7 @@ class Browser:
     def move(
         self, selector: str, x: float, y: float, *, click: bool = False, drag: tuple[int, int] | None = None
     ) -> None:
-        """The mouse to a place in an element, in shares of its size; a click there, or a drag by some pixels."""
+        """Move the mouse to a place in an element, in shares of its size; then click there, or drag by some pixels."""
         from selenium.webdriver import ActionChains
 
         element = self.find(selector)
@@ -82,14 +82,14 @@ class Browser:
         self.settle()
 
     def press(self, selector: str, *keys: str) -> None:
-        """Keys into an element that gets the focus, without a click."""
+        """Give an element the focus, without a click, and press keys."""
         element = self.find(selector)
         self.js("arguments[0].focus()", element)
         element.send_keys("".join(KEYS.get(key, key) for key in keys))
         self.settle()
 
     def complaints(self) -> list[str]:
-        """Errors on the console, and requests for anything but the page's own file, since the last call."""
+        """Return errors on the console, and requests for anything but the page itself, since the last call."""
         severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
         asked = []
         for entry in self.driver.get_log("performance"):
@@ -103,7 +103,7 @@ class Browser:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Browser]:
-    """A browser with a fresh profile."""
+    """Start a browser with a fresh profile."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -116,7 +116,7 @@ def chromium(profile: Path) -> Iterator[Browser]:
     try:
         driver.get("about:blank")
         for log in ("browser", "performance"):
-            driver.get_log(log)  # of the browser's own first page
+            driver.get_log(log)  # empty the logs of the browser's own first page
         yield Browser(driver)
     finally:
         driver.quit()

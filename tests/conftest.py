@@ -81,7 +81,7 @@ def two(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(folders, tmp_path_factory.mktemp("page") / "two.html").path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with chromium(tmp_path_factory.mktemp("profile")) as browser:
         yield browser
@@ -89,6 +89,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(running: Browser) -> Iterator[Browser]:
-    """The module's browser; whatever a test does with it, no error and no request may come of it."""
+    """The browser that all tests share; whatever a test does with it, no error and no request may come of it."""
     yield running
     assert running.complaints() == []

@@ -1,4 +1,4 @@
-"""Folders of results for the tests of the report: a real small one, and a made-up one of full size."""
+"""Folders of results for the tests of the page: small real ones, and a large invented one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SIZE = 96
 SOLVES = 9
 
 
-_ROOT = tempfile.TemporaryDirectory()  # until the tests end
+_ROOT = tempfile.TemporaryDirectory()  # removed when the tests end
 
 
 @functools.cache
 def small_results() -> list[Path]:
-    """Two runs of one scene, with weights and without: not to be changed, for all tests share them."""
+    """Return two runs of one scene, with weights and without.  All tests share them, so none may change them."""
     root = Path(_ROOT.name)
     scene = synth.render("occlusion", size=(SIZE, SIZE))
     first = estimate(scene, Options(solves=SOLVES), keep_weights=True).save(root / "gcm")
@@ -33,7 +33,7 @@ def small_results() -> list[Path]:
 
 
 def large_result(small: Path, folder: Path) -> Path:
-    """512 x 512 with 17 views, truth and the weights of 28 solves, as hard to compress as those of real scenes."""
+    """Write a result of 512 x 512 pixels with 17 views, truth and 28 records, as hard to compress as a real one."""
     size, records, step = 512, 28, 9
     random = np.random.default_rng(0)
     folder.mkdir()
@@ -87,7 +87,7 @@ def save_weights(path: Path, **arrays: Any) -> None:
 
 
 def edit(folder: Path, **fields: Any) -> None:
-    """Replace fields of result.json; "source__name" is the field name of source."""
+    """Replace fields of result.json; "source__name" is the field `name` of `source`."""
     path = folder / "result.json"
     summary = json.loads(path.read_text())
     for key, value in fields.items():
@@ -100,7 +100,7 @@ def edit(folder: Path, **fields: Any) -> None:
 
 
 def bare_result(folder: Path, disparity: np.ndarray[Any, Any], **fields: Any) -> Path:
-    """A disparity and nothing else, of cameras that are not known; `fields` are further ones of result.json."""
+    """Write a disparity of unknown cameras and nothing else; `fields` are added to result.json."""
     folder.mkdir()
     write_pfm(folder / "disparity.pfm", disparity)
     height, width = disparity.shape

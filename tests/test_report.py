@@ -1,4 +1,4 @@
-"""The report without a browser: what is read, what is refused, and that nothing in a file can become markup."""
+"""The page without a browser: what is read, what is refused, and that nothing in a file can become markup."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def result(folders: list[Path], tmp_path: Path) -> Path:
-    """A copy, to be damaged."""
+    """A copy that a test may damage."""
     return Path(shutil.copytree(folders[0], tmp_path / "result"))
 
 
 class Elements(HTMLParser):
-    """What a browser would take a page for: its elements, and the text of scripts."""
+    """What a browser sees in a page: its elements, and the text of its scripts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ def contents(page: Path) -> tuple[Elements, dict[str, Any]]:
 
 
 def unpacked(about: dict[str, Any], text: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """What the page's script does with a map, in NumPy."""
+    """Unpack a map as the page's script does."""
     data = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).astype(np.uint16).reshape(2, *shape)
     codes = np.cumsum(data[0] + 256 * data[1], axis=1, dtype=np.uint16)
     values = about["low"] + (codes.astype(float) - 1) * (about["high"] - about["low"]) / 65534
@@ -88,7 +88,7 @@ def test_maps_keep_their_values(values: np.ndarray[Any, Any], decades: bool) -> 
         assert np.allclose(back[known], values[known], rtol=1e-3)
 
 
-def test_mask_is_a_bit_a_pixel() -> None:
+def test_a_mask_has_one_bit_per_pixel() -> None:
     mask = np.random.default_rng(0).random((7, 5)) > 0.5
     packed = zlib.decompress(base64.b64decode(pack_mask(mask)))
     assert [bool(packed[i >> 3] >> (i & 7) & 1) for i in range(mask.size)] == mask.ravel().tolist()
@@ -148,7 +148,7 @@ def test_large_maps_are_sampled(result: Path, tmp_path: Path) -> None:
 
 
 def test_a_result_of_an_older_run_is_shown(result: Path, tmp_path: Path) -> None:
-    """Without what newer runs leave, and without a calibration."""
+    """An older run left fewer files and fields, and has no calibration here."""
     for name in ("truth.pfm", "views.jpg", "weights.npz"):
         (result / name).unlink()
     summary = json.loads((result / "result.json").read_text())
@@ -176,7 +176,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_names_are_no_markup(result: Path, folders: list[Path], tmp_path: Path, text: str) -> None:
+def test_names_do_not_become_markup(result: Path, folders: list[Path], tmp_path: Path, text: str) -> None:
     plain, _ = contents(write_report(folders[:1], tmp_path / "plain.html").path)
     targets = json.loads((result / "result.json").read_text())["source"]["targets"]
     edit(
@@ -272,7 +272,7 @@ def late_weights(result: Path) -> None:
 
 
 def endless_weights(result: Path) -> None:
-    """So many solves and views that the record of one pixel fills a page."""
+    """Record so many solves and views that one pixel of them fills a page."""
     solves, targets = 3000, 6000
     summary = json.loads((result / "result.json").read_text())
     history = [{"solve": k + 1} for k in range(solves)]
@@ -332,7 +332,10 @@ def test_command(folders: list[Path], tmp_path: Path, capsys: Capture, monkeypat
     assert "broken: holds no result.json" in capsys.readouterr().err
     assert (tmp_path / "some.html").exists()
     assert cli.main(["report", "broken", "nowhere", "--out", "none.html"]) == 2
-    assert "nothing was written" in capsys.readouterr().err
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("gradcon: none.html: was not written, because none of the results can be shown: ")
+    assert "broken: holds no result.json" in complaint
+    assert "nowhere" in complaint
     assert not (tmp_path / "none.html").exists()
     assert cli.main(["report", str(folders[0]), "--out", str(tmp_path)]) == 2
     assert ".html" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The report in a real browser: what it shows, by mouse and by keyboard."""
+"""The page in a real browser: what it shows, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PICTURE, POINTS = "#r0 canvas.map", ".cloud[data-key=r0] canvas"
 
 
 def shown(browser: Browser, name: str, result: str = "r0") -> float:
-    """A number of the read-out."""
+    """Return a number of the read-out."""
     text = browser.text(f"#{result} .readout [data-name={name}] dd").replace("\u2212", "-")
     found = re.search(r"[-+]?[\d.]+", text)
     assert found, text
@@ -55,10 +55,10 @@ def test_arrow_keys_move_the_pixel(browser: Browser, one: Path, folders: list[Pa
     browser.press(PICTURE, "shift", "left")
     assert pixel(browser) == (x - 8, y + 1)
     assert shown(browser, "disparity") == pytest.approx(read_pfm(folders[0] / "disparity.pfm")[y + 1, x - 8], abs=2e-4)
-    wait_until(lambda: f"pixel {x - 8}, {y + 1}" in browser.text("#spoken"))  # for readers of the screen
+    wait_until(lambda: f"pixel {x - 8}, {y + 1}" in browser.text("#spoken"))  # for screen readers
 
 
-def test_a_click_holds_the_pixel_and_another_lets_it_go(browser: Browser, one: Path) -> None:
+def test_a_click_holds_the_pixel_and_another_releases_it(browser: Browser, one: Path) -> None:
     browser.open(one)
     browser.move(PICTURE, 0.25, 0.25, click=True)
     held = pixel(browser)
@@ -74,7 +74,7 @@ def test_a_click_holds_the_pixel_and_another_lets_it_go(browser: Browser, one: P
     assert "held" in browser.text("#r0 .readout")
 
 
-def test_it_began_at_nothing(browser: Browser, one: Path) -> None:
+def test_the_first_solve_starts_from_zero(browser: Browser, one: Path) -> None:
     browser.open(one)
     browser.js("gradcon.set({ solve: 1 })")
     browser.settle()
@@ -92,7 +92,7 @@ def test_camera_moves_with_the_mouse(browser: Browser, one: Path, folders: list[
     for place, side in (((0.02, 0.5), (1, 0)), ((0.98, 0.5), (-1, 0)), ((0.5, 0.02), (0, 1)), ((0.5, 0.98), (0, -1))):
         browser.move(PICTURE, *place)
         k = int(browser.find(PICTURE).get_attribute("data-view"))
-        # a camera to the right has a baseline to the left
+        # A camera to the right has a baseline to the left.
         assert np.sign(views["baselines"][k]).tolist() == list(side)
         assert views["names"][k] in browser.text("#r0 figcaption")
         seen.add(browser.js("return arguments[0].toDataURL()", browser.find(PICTURE)))
@@ -132,7 +132,7 @@ def test_error_and_badpix(browser: Browser, one: Path, folders: list[Path]) -> N
     for limit, name in (("0.07", "badpix_007"), ("0.03", "badpix_003"), ("0.01", "badpix_001")):
         browser.find(f"input[name=threshold][value='{limit}']").click()
         browser.settle()
-        assert f"BadPix {metrics[name]:.2f} % worse than {limit}" in browser.text("#r0 figcaption")
+        assert f"BadPix {metrics[name]:.2f} % (error above {limit})" in browser.text("#r0 figcaption")
         pictures.add(browser.js("return arguments[0].toDataURL()", browser.find(PICTURE)))
     assert len(pictures) == 3
     bad, known = browser.js(
@@ -160,11 +160,11 @@ def test_slider_goes_back_in_the_solves(browser: Browser, one: Path, folders: li
     step = int(weights["disparity_step"])
     before = low + (high - low) * weights["disparities"][1, y // step, x // step] / 255
     assert shown(browser, "disparity") == pytest.approx(before, abs=0.006)
-    assert browser.text("#r0 .readout [data-name=uncertainty] dd").endswith("at the end")
+    assert browser.text("#r0 .readout [data-name=uncertainty] dd").endswith(" (final)")
     browser.press(PICTURE, "3")
     found = re.search(r"RMSE about ([\d.]+), before solve 2", browser.text("#r0 figcaption"))
     assert found
-    assert float(found[1]) == pytest.approx(history[0]["rmse"], rel=0.02)  # after the one before
+    assert float(found[1]) == pytest.approx(history[0]["rmse"], rel=0.02)  # the RMSE after the solve before it
     browser.press(PICTURE, "]")
     assert browser.text("#solve-number") == f"3 of {SOLVES}"
 
@@ -187,12 +187,14 @@ def test_trust_is_what_the_weights_say(browser: Browser, one: Path, folders: lis
         shares = (weights["codes"][k, i, j] / 255.0) ** 2
         shares /= shares.sum()
         sentence = browser.text(".trust[data-key=r0] .sentence")
-        assert sentence.startswith(f"At {step // 2 + step * j}, {step // 2 + step * i}, the nearest recorded pixel")
-        assert f"before solve {weights['solves'][k]}:" in sentence
-        finest_shown, best_shown = re.search(r"finest scale: (\d+) %.*view .+: (\d+) %; far", sentence).groups()  # type: ignore[union-attr]
+        where = f"Trust at {step // 2 + step * j}, {step // 2 + step * i}, the nearest recorded pixel"
+        assert sentence.startswith(f"{where}, before solve {weights['solves'][k]}: ")
+        found = re.search(r": finest scale (\d+) %.* most trusted view is (.+), with (\d+) %; the far views", sentence)
+        assert found
+        finest_shown, best, best_shown = found.groups()
         assert int(finest_shown) == pytest.approx(100 * shares[finest].sum(), abs=1)
         assert int(best_shown) == pytest.approx(100 * shares.sum(axis=0).max(), abs=1)
-        assert targets[int(shares.sum(axis=0).argmax())] in sentence
+        assert best == targets[int(shares.sum(axis=0).argmax())]
         sentences.add(sentence)
     assert len(sentences) == 2
 
@@ -210,7 +212,7 @@ def test_results_share_pointer_and_slider(browser: Browser, two: Path, folders: 
     browser.settle()
     assert "A: solve 3 of" in browser.text("#convergence .now")
     assert "B: solve 3 of" in browser.text("#convergence .now")
-    assert "--keep-weights" in browser.text(".trust[data-key=r1]")  # how to have what B has not
+    assert "--keep-weights" in browser.text(".trust[data-key=r1]")  # how to record what B lacks
     dashes = browser.js(
         "return [...document.querySelectorAll('.chart .line')].map(l => l.getAttribute('stroke-dasharray'))"
     )

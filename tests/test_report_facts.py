@@ -1,4 +1,4 @@
-"""The report of several results: which is which, in what they differ, whose a warning is, what is left out."""
+"""The page of several results: which is which, how they differ, whose each warning is, and what is left out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def page_of(results: list[Path], tmp_path: Path) -> str:
 
 
 def table(page: str) -> list[dict[str, str]]:
-    """The rows of the key facts, by their headings."""
+    """Return the rows of the key facts, by their headings."""
     shown = page[page.index('<table id="facts">') : page.index("</table>")]
     headings, *rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)]
     plain = [[unescape(re.sub(r"<[^>]*>", "", cell)) for cell in row] for row in rows]
@@ -46,7 +46,7 @@ def notes(page: str) -> list[str]:
         (["a/out", "b/out"], ["a/out", "b/out"]),
         (["x/a/out", "x/b/out", "x/c/other"], ["a/out", "b/out", "other"]),
         (["a/s/out", "b/s/out"], ["a/s/out", "b/s/out"]),
-        (["out", "./x/../out"], ["out", "out"]),  # one and the same
+        (["out", "./x/../out"], ["out", "out"]),  # the same folder twice
         (["../x/out", "a"], ["out", "a"]),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_broken_uncertainty_costs_the_uncertainty_alone(
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'id="r0-disparity"' in page
     assert 'id="r0-uncertainty"' not in page
-    assert "the page is without it" in notes(page)[0]
+    assert notes(page)[0].endswith(". The page leaves it out.")
 
 
 HUGE = 10**400

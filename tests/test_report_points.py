@@ -1,4 +1,4 @@
-"""The points of a report: seen as the reference camera sees them, turned by hand, never stretched, and printed."""
+"""The points of the page: seen as the reference camera sees them, turned by hand, never stretched, and printed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 120, 90
 
 
 def square(x: int, y: int, side: int = 20) -> np.ndarray[Any, Any]:
-    """Far away, but for a near square with its corner there."""
+    """Return a far wall with a near square whose corner is at (x, y)."""
     disparity = np.zeros((HEIGHT, WIDTH), np.float32)
     disparity[y : y + side, x : x + side] = 1
     return disparity
@@ -34,11 +34,11 @@ def square(x: int, y: int, side: int = 20) -> np.ndarray[Any, Any]:
 def open_points(browser: Browser, folder: Path, disparity: np.ndarray[Any, Any], **sizes: Any) -> None:
     bare_result(folder, disparity, **sizes.pop("fields", {}))
     browser.open(write_report([folder], folder.with_suffix(".html")).path, **sizes)
-    browser.js("document.querySelector('#controls').style.position = 'static'")  # or they would be in the pictures
+    browser.js("document.querySelector('#controls').style.position = 'static'")  # or they would cover the points
 
 
 def seen(browser: Browser) -> np.ndarray[Any, Any]:
-    """The canvas of the points, when all of them are drawn."""
+    """Return the canvas of the points when all of them are drawn."""
     browser.js("arguments[0].scrollIntoView({block: 'center'})", browser.find(POINTS))
     count = re.findall(r"[\d,]+", browser.text(".cloud .about"))[0].replace(",", "")
     wait_until(lambda: browser.find(POINTS).get_attribute("data-drawn") == count)
@@ -47,7 +47,7 @@ def seen(browser: Browser) -> np.ndarray[Any, Any]:
 
 
 def near(picture: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Where the near things are, which are yellow, as shares of width and height."""
+    """Return where the near things are, which are yellow, as shares of width and height."""
     yellow = (picture[..., 0] > 200) & (picture[..., 1] > 200) & (picture[..., 2] < 120)
     y, x = np.nonzero(yellow)
     assert len(x)
@@ -64,7 +64,7 @@ def test_at_first_points_are_where_the_camera_sees_them(browser: Browser, tmp_pa
     ground = np.array([247, 247, 245])
     inset = 6
     for row in (inset, -inset):
-        for column in (inset, -inset):  # nothing is cropped: the far wall is in every corner, and not beyond
+        for column in (inset, -inset):  # nothing is cropped: the far wall reaches every corner
             assert np.abs(picture[row, column] - ground).max() > 40
 
 
@@ -100,15 +100,15 @@ def test_points_are_not_stretched(
     )
     assert width / height == pytest.approx(across / down, rel=0.01)
     assert down <= 0.78 * size[1] + 1
-    assert min(across, down) > 100  # of a strip, too, there is something to turn
+    assert min(across, down) > 100  # a strip, too, leaves something to turn
     shown = np.abs(seen(browser) - np.array([247, 247, 245])).max(axis=-1) > 40
     rows, columns = (np.ptp(np.nonzero(shown.any(axis=axis))[0]) + 1 for axis in (1, 0))
-    assert columns / rows == pytest.approx(shape[1] / shape[0], rel=0.25)  # of strips a point is a share
+    assert columns / rows == pytest.approx(shape[1] / shape[0], rel=0.25)  # a point is a large part of a strip
     assert columns > 0.9 * across or rows > 0.9 * down
 
 
 def swipe(browser: Browser, by: tuple[int, int]) -> None:
-    """A finger over the points, by so many pixels."""
+    """Move a finger over the points, by some pixels."""
     box = browser.js("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", POINTS)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -141,7 +141,7 @@ def test_a_finger_turns_or_scrolls(browser: Browser, tmp_path: Path) -> None:
 
 
 def printed(browser: Browser) -> list[np.ndarray[Any, Any]]:
-    """The pictures of the page as a PDF, each the bytes of its pixels."""
+    """Print the page as a PDF; return its pictures, each as the bytes of its pixels."""
     pdf = base64.b64decode(browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"])
     pictures = []
     for found in re.finditer(rb"<<((?:[^<>]|<<[^>]*>>)*/Width(?:[^<>]|<<[^>]*>>)*)>>\s*stream\r?\n", pdf):
@@ -152,14 +152,14 @@ def printed(browser: Browser) -> list[np.ndarray[Any, Any]]:
 
 def test_points_are_printed(browser: Browser, tmp_path: Path) -> None:
     open_points(browser, tmp_path / "a", square(50, 35))
-    seen(browser)  # and shown, after which a browser may forget them
+    seen(browser)  # once they are shown, a browser may forget them
     map_of_disparity, points = sorted(printed(browser), key=len)[-2:]
     assert len(map_of_disparity) == 3 * WIDTH * HEIGHT
     assert points.std() > 20
 
 
-def test_all_of_the_facts_are_on_the_paper(browser: Browser, two: Path) -> None:
-    browser.open(two, width=718)  # of A4, between its margins
+def test_all_facts_fit_on_paper(browser: Browser, two: Path) -> None:
+    browser.open(two, width=718)  # the width of A4 between its margins
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         browser.settle()

@@ -1,4 +1,4 @@
-"""The report at earlier solves, and its captions beside gradcon.metrics: no number is of another pixel than it says."""
+"""The page at earlier solves: every number belongs to the pixel it names, and the measures agree with `evaluate`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAPTION = "#r0 figcaption"
 
 
 def readout(browser: Browser, key: str = "r0") -> dict[str, str]:
-    """All rows, by their names."""
+    """Return all rows by their names."""
     rows = browser.js(
         "return [...document.querySelectorAll(arguments[0])].map(d => [d.dataset.name, d.lastChild.textContent])",
         f"#{key} .readout div",
@@ -47,7 +47,7 @@ def result(folders: list[Path], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sampled(result: Path) -> Path:
-    """Of every third pixel alone are earlier disparities recorded."""
+    """A result that records earlier disparities of every third pixel only."""
     weights = read_weights(result / "weights.npz")
     kept = weights["disparities"][:, ::EVERY, ::EVERY]
     save_weights(result / "weights.npz", **(weights | {"disparities": kept, "disparity_step": np.int32(EVERY)}))
@@ -84,11 +84,11 @@ def test_earlier_measures_are_over_recorded_pixels(browser: Browser, sampled: Pa
     browser.open(write_report([sampled], tmp_path / "page.html").path)
     show(browser, solve=4, map="error")
     about = re.search(
-        r"RMSE about ([\d.]+), before solve 4, recorded at one pixel of every 3 x 3", browser.text(CAPTION)
+        r"RMSE about ([\d.]+), before solve 4, recorded at one pixel in every 3 x 3", browser.text(CAPTION)
     )
     assert about
     assert float(about[1]) == pytest.approx(np.sqrt(np.mean(error**2)), rel=0.005)
-    inner = error[5:27, 5:27]  # from 15 to 80 of 96 pixels
+    inner = error[5:27, 5:27]  # pixels 15 to 80 of 96
     for limit in (0.01, 0.03, 0.07):
         show(browser, map="badpix", threshold=limit)
         about = re.search(r"BadPix about ([\d.]+) %", browser.text(CAPTION))
@@ -99,7 +99,7 @@ def test_earlier_measures_are_over_recorded_pixels(browser: Browser, sampled: Pa
 def test_error_picture_compares_with_the_truth_at_the_recorded_pixel(
     browser: Browser, sampled: Path, tmp_path: Path
 ) -> None:
-    """Disparities that are right where they are recorded have no error anywhere, beside edges least of all."""
+    """Disparities that are right where they are recorded have no error anywhere, not even beside edges."""
     weights, truth = read_weights(sampled / "weights.npz"), read_pfm(sampled / "truth.pfm")
     right = np.rint(255 * (truth[::EVERY, ::EVERY] - truth.min()) / np.ptp(truth)).astype(np.uint8)
     changed = {"disparities": np.tile(right, (len(weights["solves"]), 1, 1)), "disparity_step": np.int32(EVERY)}
@@ -128,7 +128,7 @@ def test_digits_are_those_of_the_codes(browser: Browser, sampled: Path, tmp_path
     show(browser, **at(30, 30))
     rows = readout(browser)
     assert rows["uncertainty"] == "± 0.00001235"
-    assert len(rows["depth"].removesuffix(" m").partition(".")[2]) >= 5  # as the disparity has: depths differ as little
+    assert len(rows["depth"].removesuffix(" m").partition(".")[2]) >= 5  # depths differ as little as the disparities
 
 
 def test_a_depth_beyond_all_numbers_is_unknown(browser: Browser, result: Path, tmp_path: Path) -> None:
@@ -137,21 +137,21 @@ def test_a_depth_beyond_all_numbers_is_unknown(browser: Browser, result: Path, t
     assert readout(browser)["depth"] == "unknown"
 
 
-def test_final_maps_stand_in_aloud(browser: Browser, two: Path) -> None:
-    """The second result has no weights: what is shown of it at earlier solves is final, and says so."""
+def test_final_maps_that_stand_in_for_earlier_ones_say_so(browser: Browser, two: Path) -> None:
+    """The second result has no weights, so the page shows its final maps at earlier solves, and says so."""
     browser.open(two)
     silent = {name: browser.text(f"#r1 {name}") for name in ("figcaption", ".readout")}
     assert not any("not recorded" in text for text in silent.values())
     show(browser, solve=3)
     for name in ("disparity", "error", "badpix"):
         show(browser, map=name)
-        assert "final: earlier maps were not recorded" in browser.text("#r1 figcaption")
+        assert "final, because earlier maps were not recorded" in browser.text("#r1 figcaption")
         assert "before solve 3" in browser.text(CAPTION)
-    assert readout(browser, "r1")["as it was"] == "final: earlier maps were not recorded"
+    assert readout(browser, "r1")["shown"] == "final, because earlier maps were not recorded"
     show(browser, map="uncertainty")
     assert browser.text(CAPTION).endswith(", final")
-    show(browser, solve=5)  # its last
-    assert "as it was" not in readout(browser, "r1")
+    show(browser, solve=5)  # the last one of this result
+    assert "shown" not in readout(browser, "r1")
 
 
 def test_unknown_disparities_are_bad(browser: Browser, result: Path, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_truth_in_the_border_alone(browser: Browser, sampled: Path, tmp_path: Pa
     about = re.search(r"BadPix about ([\d.]+) %", browser.text(CAPTION))
     assert about
     assert float(about[1]) == pytest.approx(100 * np.mean(known > 0.03), abs=0.06)
-    truth[::EVERY, ::EVERY] = np.nan  # and no recorded pixel
+    truth[::EVERY, ::EVERY] = np.nan  # now no recorded pixel has a truth
     write_pfm(sampled / "truth.pfm", truth)
     browser.open(write_report([sampled], tmp_path / "page.html").path)
     show(browser, solve=4, map="error")

@@ -1,8 +1,9 @@
-"""What the report says of views and cameras, aloud too, and what it shows where the system rules the colours."""
+"""What the page says about views and cameras, also to screen readers, and how it looks with forced colours."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def summary(folder: Path) -> dict[str, Any]:
 
 
 def say_codes(folder: Path, codes: np.ndarray[Any, Any]) -> None:
-    """The same shares, (scales, views), at every pixel and solve."""
+    """Write the same shares, (scales, views), at every pixel and solve."""
     weights = read_weights(folder / "weights.npz")
     same = np.broadcast_to(codes.astype(np.uint8), weights["codes"].shape)
     save_weights(folder / "weights.npz", **(weights | {"codes": np.ascontiguousarray(same)}))
@@ -42,26 +43,26 @@ def sentence(browser: Browser, folder: Path) -> str:
     return browser.text(SENTENCE)
 
 
-def test_views_that_are_trusted_alike_have_no_favourite(browser: Browser, result: Path) -> None:
+def test_views_that_are_trusted_equally_have_no_favourite(browser: Browser, result: Path) -> None:
     targets = summary(result)["source"]["targets"]
     codes = np.zeros((3, len(targets)))
     codes[2] = 64  # a sixteenth of the trust each
     say_codes(result, codes)
-    assert "All views alike: 6 % each; far views: 50 %." in sentence(browser, result)
-    codes[2, 3] = 65  # which may be a matter of rounding
+    assert "All views are trusted equally, 6 % each; the far views have 50 % in total." in sentence(browser, result)
+    codes[2, 3] = 65  # a difference that rounding can make
     say_codes(result, codes)
-    assert "All views alike" in sentence(browser, result)
+    assert "All views are trusted equally" in sentence(browser, result)
     codes[2] = 0
-    codes[2, :4] = 128  # while few views are in use
+    codes[2, :4] = 128  # only a few views are in use
     say_codes(result, codes)
-    assert "The 4 views in use alike: 25 % each" in sentence(browser, result)
+    assert "The 4 views in use are trusted equally, 25 % each" in sentence(browser, result)
     codes[2, 4] = 140
     say_codes(result, codes)
-    assert f"Most trusted view {targets[4]}: 2" in sentence(browser, result)
+    assert f"The most trusted view is {targets[4]}, with 2" in sentence(browser, result)
     codes[2] = 0
     codes[2, 5] = 255
     say_codes(result, codes)
-    assert f"Most trusted view {targets[5]}: 100 %" in sentence(browser, result)
+    assert f"The most trusted view is {targets[5]}, with 100 %" in sentence(browser, result)
 
 
 def test_baselines_of_one_length_are_not_far(browser: Browser, result: Path) -> None:
@@ -74,7 +75,7 @@ def test_baselines_of_one_length_are_not_far(browser: Browser, result: Path) -> 
 
 
 def rig(folder: Path, baselines: list[list[float]], of: int) -> None:
-    """Views of these baselines on the sheet, the first the reference, of a scene of so many."""
+    """Put views of these baselines on the sheet, the first being the reference, of a scene of `of` views."""
     Image.new("RGB", (8 * len(baselines), 8)).save(folder / "views.jpg")
     names = [f"view {k}" for k in range(len(baselines))]
     sheet = {"file": "views.jpg", "columns": len(names), "width": 8, "height": 8, "names": names, "planar": True}
@@ -93,7 +94,7 @@ def test_cameras_on_one_side_share_the_picture(browser: Browser, result: Path, t
     browser.open(write_report([result], tmp_path / "page.html").path)
     browser.press(PICTURE, "1")
     assert "reference view 0" in browser.text("#r0 figcaption")  # before anything is moved
-    assert "of 7" not in browser.text("#r0 figcaption")
+    assert "of the 7" not in browser.text("#r0 figcaption")
     seen = []
     for x in (np.arange(28) + 0.5) / 28:
         browser.js("gradcon.set({ camera: [arguments[0], 0] })", 2 * float(x) - 1)
@@ -109,7 +110,20 @@ def test_views_that_are_not_on_the_sheet_are_counted(browser: Browser, result: P
     rig(result, [[0, 0], [1, 0], [-1, 0]], of=81)
     browser.open(write_report([result], tmp_path / "page.html").path)
     browser.press(PICTURE, "1")
-    assert "3 of 81 views are here" in browser.text("#r0 figcaption")
+    assert "3 of the 81 views are in this page" in browser.text("#r0 figcaption")
+
+
+def test_the_legend_names_both_ends_of_the_scale(browser: Browser, one: Path) -> None:
+    browser.open(one)
+    number = r"-?[\d.]+"
+    for key, text in {
+        "2": rf"≤ {number} \(far\)≥ {number} \(near\)pixels per unit baseline unknown",
+        "3": rf"≤ {number} \(too far\)≥ {number} \(too near\)pixels per unit baseline unknown",
+        "4": r"error at most 0.07error above 0.07 unknown",
+        "5": rf"0 \(certain\)≥ {number} \(uncertain\)pixels per unit baseline unknown",
+    }.items():
+        browser.press(PICTURE, key)
+        assert re.fullmatch(text, browser.text("#legend")), browser.text("#legend")
 
 
 def test_captions_are_spoken(browser: Browser, two: Path, folders: list[Path]) -> None:
@@ -121,11 +135,11 @@ def test_captions_are_spoken(browser: Browser, two: Path, folders: list[Path]) -
     spoken("A: disparity from", "pixel 48, 48", "B: disparity from")
     browser.press(PICTURE, "3")
     spoken("A: RMSE", "B: RMSE")
-    assert "pixel" not in browser.text("#spoken")  # which is not new
+    assert "pixel" not in browser.text("#spoken")  # it has not changed
     browser.press(PICTURE, "4")
     spoken("A: BadPix")
     browser.find("input[name=threshold][value='0.01']").click()
-    spoken("worse than 0.01")
+    spoken("(error above 0.01)")
     browser.press(PICTURE, "1")
     views = summary(folders[0])["views"]
     spoken(f"A: reference {views['names'][0]}")
@@ -137,7 +151,7 @@ def test_captions_are_spoken(browser: Browser, two: Path, folders: list[Path]) -
     spoken(f"A: pixel {SIZE // 2 + 1}, {SIZE // 2}")
 
 
-def test_choices_and_swatches_where_the_system_rules_the_colours(browser: Browser, one: Path) -> None:
+def test_choices_and_swatches_with_forced_colours(browser: Browser, one: Path) -> None:
     browser.open(one)
     forced = {"features": [{"name": "forced-colors", "value": "active"}]}
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", forced)

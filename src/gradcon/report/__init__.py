@@ -1,12 +1,13 @@
 """The page of results: one HTML file that opens offline and shows one result, or several side by side.
 
 folder    reads a folder that `gradcon estimate` wrote, and refuses a damaged one
-fields    its result.json
-views     its small copies of the views
-weights   what --keep-weights recorded
-packing   arrays as text that a browser unpacks
-facts     names, the table of key facts, and warnings
+fields    reads the fields of its result.json
+views     reads its small copies of the views
+weights   reads what --keep-weights recorded
+packing   turns arrays into text that the page's script unpacks
+facts     writes names, the table of key facts, and warnings
 page      puts results, script and style into one file
+script/   draws everything in the browser, one file for each panel
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from gradcon.report.page import render
 
 
 class WrittenPage(NamedTuple):
-    """What became of a page.
+    """A page that `write_report` has written.
 
     Attributes
     ----------
     path : Path
-        Of the page.
+        Where the page is.
     size : int
-        In bytes.
+        Its size in bytes.
     shown : list of Path
-        The folders in it.
+        The folders that it shows.
     left_out : list of str
         A sentence for each folder, or part of one, that could not be used.
     """
@@ -48,9 +49,9 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
     Parameters
     ----------
     folders : sequence of str or Path
-        That `gradcon estimate` wrote; several are shown side by side.
+        Folders that `gradcon estimate` wrote; several are shown side by side.
     out : str or Path
-        The page, whose name ends in .html; replaced where it exists.
+        The page to write, a name that ends in .html.  An existing file is replaced.
 
     Returns
     -------
@@ -60,29 +61,36 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
     Raises
     ------
     InputError
-        No folder could be used, and nothing was written, or the page cannot be written.
+        If no folder can be used, or if the page cannot be written.  Nothing is written then.
     """
     out = Path(out)
     if out.is_dir():
-        raise InputError(f"{out}: is a folder; give the name of a page, which ends in .html.")
+        raise InputError(out, "is a folder", "give the name of a page, which ends in .html")
     if out.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{out}: a report is a page for browsers; give a name that ends in .html.")
+        raise InputError(out, "is not the name of a page", "give a name that ends in .html")
     if not folders:
-        raise InputError("report: there is no result to show; give a folder that `gradcon estimate` wrote.")
-    results, shown, absent, left_out = [], [], [], []
+        raise InputError("report", "has no result to show", "give a folder that `gradcon estimate` wrote")
+    results, shown, left_out = [], [], []
+    damaged: list[InputError] = []
     for folder in map(Path, folders):
         try:
             result = read_folder(folder)
         except InputError as reason:
-            absent.append(str(reason))
+            damaged.append(reason)
             left_out.append(str(reason))
             continue
         results.append(result)
         shown.append(folder)
         left_out += result.notes
     if not results:
-        reasons = "; ".join(text.rstrip(".") for text in left_out)
-        raise InputError(f"{reasons}; no result is left, so nothing was written.")
-    content = render(results, absent).encode("utf-8", "backslashreplace")
+        raise _nothing_to_show(out, damaged)
+    content = render(results, [str(reason) for reason in damaged]).encode("utf-8", "backslashreplace")
     write_file(out, content)
     return WrittenPage(out, len(content), shown, left_out)
+
+
+def _nothing_to_show(out: Path, damaged: list[InputError]) -> InputError:
+    if len(damaged) == 1:
+        return damaged[0]
+    reasons = "; ".join(str(reason).rstrip(".") for reason in damaged)
+    return InputError(out, f"was not written, because none of the results can be shown: {reasons}")

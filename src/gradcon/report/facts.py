@@ -1,4 +1,4 @@
-"""What the page says of its results in words: a name for each, the table of key facts, and what there is to warn of."""
+"""The words of the page about its results: a name for each, the table of key facts, and the warnings."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gradcon.io.fields import finite_number
 from gradcon.report.folder import ResultPage
 from gradcon.result.metrics import BADPIX
 
-MAX_COLUMNS = 12  # of parameters that differ
-MAX_LETTERS = 60  # of one
+MAX_COLUMNS = 12  # for parameters that differ between the results
+MAX_LETTERS = 60  # of the value of one parameter
 
 
 def letter(k: int, count: int) -> str:
-    """A, B, C, ... of several results; nothing for a single one."""
+    """Return the letter of a result among several: A, B, C, ...; a single result has none."""
     if count == 1:
         return ""
     return chr(65 + k) if k < 26 else str(k + 1)
 
 
 def labels(folders: Sequence[Path]) -> list[str]:
-    """The shortest ending of each path that no other one has."""
+    """Return the shortest ending of each path that tells it apart from the others."""
     paths = [Path(os.path.abspath(folder)).parts for folder in folders]
     return [_ending(path, {other for other in paths if other != path}) for path in paths]
 
@@ -37,7 +37,7 @@ def _ending(path: tuple[str, ...], others: set[tuple[str, ...]]) -> str:
 
 
 def facts(results: Sequence[ResultPage]) -> dict[str, Any]:
-    """The table of key facts: headings, and a row for each result; columns that no result fills are left out."""
+    """Return the headings of the table of key facts, and a row for each result, without empty columns."""
     differing = _differing(results)
     headings = ["result", "scene", "size", "method", "alpha", *differing, "views", "solves", "seconds", "RMSE"]
     headings += [f"BadPix {limit:g}" for limit in sorted(BADPIX, reverse=True)]
@@ -67,7 +67,7 @@ def facts(results: Sequence[ResultPage]) -> dict[str, Any]:
 
 
 def _differing(results: Sequence[ResultPage]) -> dict[str, list[str]]:
-    """Of the other parameters those that are not the same in all results, by their headings."""
+    """Return the other parameters that differ between the results, by their headings."""
     names = dict.fromkeys(name for result in results for name in result.parameters)
     columns = {
         {"solves": "solves allowed"}.get(name, name): [_plain(result.parameters.get(name)) for result in results]
@@ -87,7 +87,7 @@ def _plain(value: Any) -> str:
 
 
 def notes(results: Sequence[ResultPage], left_out: Sequence[str]) -> list[tuple[str, str]]:
-    """What there is to warn of: whose it is (a letter, where there are several results), and the sentence."""
+    """Return the warnings, each with the letter of its result (empty if there is only one) and a sentence."""
     return [
         *(("", text(f"Left out: {reason}")) for reason in left_out),
         *(
@@ -99,7 +99,7 @@ def notes(results: Sequence[ResultPage], left_out: Sequence[str]) -> list[tuple[
 
 
 def badpix(result: ResultPage, limit: float) -> float | None:
-    """Share of bad pixels in percent, where it is known."""
+    """Return the share of bad pixels in percent, or None if it is unknown."""
     return finite_number(result.metrics.get(f"badpix_{round(100 * limit):03d}"))
 
 
@@ -111,5 +111,5 @@ def _number(value: Any, form: str, unit: str = "") -> str:
 
 
 def text(value: str) -> str:
-    """Text that can be encoded: names of files need not be."""
+    """Make text encodable; the name of a file need not be."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Fields of result.json: what is absent or null has a default, what is of another kind is refused by its name."""
+"""Typed access to the fields of result.json: a missing or null field has a default, any other mistake is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradcon.io.fields import finite_number
 
 
 class Fields:
-    """An object of the file at `path`; `prefix` is its own name, with a dot."""
+    """A JSON object in the file at `path`; `prefix` is the name of the object itself, with a dot."""
 
     def __init__(self, path: Path, fields: dict[str, Any], prefix: str = "") -> None:
         self.path, self.fields, self.prefix = path, fields, prefix
@@ -47,7 +47,7 @@ class Fields:
         ]
         if len(values) != count or any(None in pair for pair in numbers):
             self.refuse(name, f"is not a list of {count} pairs of numbers")
-        return numbers  # type: ignore[return-value]  # none is None
+        return numbers  # type: ignore[return-value]  # the check above leaves no None
 
     def count(self, name: str) -> int:
         value = self.fields.get(name)
@@ -56,4 +56,4 @@ class Fields:
         return int(value)
 
     def refuse(self, name: str, what: str) -> NoReturn:
-        raise InputError(f"{self.path}: its field {self.prefix + name!r} {what}; estimate the scene again.")
+        raise InputError(self.path, f"its field {self.prefix + name!r} {what}", "estimate the scene again")

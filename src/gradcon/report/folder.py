@@ -1,4 +1,4 @@
-"""A folder of results as the page needs it: checked, sampled to a size that a page can hold."""
+"""Read a folder of results for the page: check it, and sample its maps to a size that a page can hold."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from gradcon.scene.calibration import Calibration
 Map = NDArray[np.float32]
 Part = TypeVar("Part")
 
-MAX_SIDE = 800  # of a map in the page
-MAX_ROWS = 5000  # of the history
+MAX_SIDE = 800  # pixels of a map in the page
+MAX_ROWS = 5000  # rows of the history in the page
 MAX_SOLVE = 2**31
 TRUTH = "truth.pfm"
 
 
 @dataclass
 class ResultPage:
-    """What the page shows of a result; maps are sampled every `step` pixels."""
+    """What the page shows of a result.  Its maps hold every `step`-th pixel."""
 
     folder: Path
     name: str
@@ -60,17 +60,17 @@ class ResultPage:
     views: ViewSheet | None = None
     weights: weights.KeptWeights | None = None
     recorded_truth: Map | None = None  # at the pixels whose earlier disparities `weights` holds
-    notes: list[str] = field(default_factory=list)  # on parts that could not be used
+    notes: list[str] = field(default_factory=list)  # about parts that could not be used
 
     @property
     def solves(self) -> int:
-        """Number of the last one."""
+        """The number of the last solve; 0 if the history is empty."""
         return int(self.history[-1]["solve"]) if self.history else 0
 
 
-@np.errstate(all="ignore")  # of numbers that are absurd: what comes of them is not finite, and shown as unknown
+@np.errstate(all="ignore")  # absurd numbers give values that are not finite, and the page shows those as unknown
 def read_folder(folder: Path) -> ResultPage:
-    """Read a folder that `gradcon estimate` wrote; what is wrong with it, or with a field, is an InputError."""
+    """Read a folder that `gradcon estimate` wrote; raise InputError if the folder, or a field, is wrong."""
     summary = maps.read_summary(folder)
     fields = Fields(folder / SUMMARY, summary)
     source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
@@ -123,11 +123,11 @@ def read_folder(folder: Path) -> ResultPage:
 
 
 def _part(notes: list[str], read: Callable[[], Part | None]) -> Part | None:
-    """A part that the page can do without: None, and a note, where it is damaged."""
+    """Read a part that the page can do without; if it is damaged, add a note and return None."""
     try:
         return read()
     except InputError as reason:
-        notes.append(f"{str(reason).rstrip('.')} (the page is without it).")
+        notes.append(f"{reason} The page leaves it out.")
         return None
 
 
@@ -136,7 +136,7 @@ def _map(folder: Path, quantity: str, source: Fields) -> Map:
     values = read_pfm(path)
     if values.shape != (source.count("height"), source.count("width")):
         size = f"{values.shape[1]} x {values.shape[0]}"
-        raise InputError(f"{path}: is {size} pixels, not what {SUMMARY} beside it says; estimate the scene again.")
+        raise InputError(path, f"is {size} pixels, but {SUMMARY} states another size", "estimate the scene again")
     return values
 
 
@@ -146,7 +146,7 @@ def _history(fields: Fields) -> list[dict[str, Any]]:
     for row in fields.items("history"):
         number = row.get("solve") if isinstance(row, dict) else None
         if not isinstance(number, int) or isinstance(number, bool) or not last < number <= MAX_SOLVE:
-            fields.refuse("history", "is not a list of solves in their order")
+            fields.refuse("history", "is not a list of solves in ascending order")
         last, scales = number, row.get("scales")
         rows.append(
             {
@@ -162,7 +162,7 @@ def _history(fields: Fields) -> list[dict[str, Any]]:
 
 
 def _length(value: Any) -> float | None:
-    """A number of pixels that a curve can show."""
+    """Return a number of pixels that a curve can show, or None."""
     number = finite_number(value)
     return number if number is not None and 0 <= number < 1e9 else None
 
@@ -175,11 +175,11 @@ def _calibration(fields: Fields) -> Calibration | None:
         unit = given.get("unit", "")
         return Calibration(given.get("product", math.nan), given.get("K"), given.get("offset", 0.0), unit)  # type: ignore[arg-type]
     except (InputError, TypeError):
-        fields.refuse("calibration", "makes no depth")
+        fields.refuse("calibration", "is not a valid calibration")
 
 
 def _made_up(disparity: Map) -> Calibration:
-    """A camera for a cloud that is not to scale: the farthest is twice as far as the nearest."""
+    """Invent a camera for a cloud that is not to scale: the farthest points are twice as far as the nearest."""
     finite = disparity[np.isfinite(disparity)]
     low, high = np.percentile(finite, (1, 99)) if finite.size else (0.0, 1.0)
     span = max(float(high - low), 1e-6)
@@ -190,7 +190,7 @@ def _made_up(disparity: Map) -> Calibration:
 
 
 def _kept(disparity: Map, uncertainty: Map | None, camera: Calibration) -> NDArray[np.bool_]:
-    """The pixels of the cloud: as `PointCloud.of` chooses them."""
+    """Choose the pixels of the cloud in the same way as `PointCloud.of`."""
     sure = surest(uncertainty, KEEP) if uncertainty is not None else True
     return np.asarray(solid(relative_inverse_depth(disparity, camera), camera.K) & sure)
 
@@ -201,5 +201,5 @@ def _truth(folder: Path, shape: tuple[int, ...]) -> Map | None:
         return None
     truth = read_pfm(path)
     if truth.shape != shape:
-        raise InputError(f"{path}: is not of the disparity's size; estimate the scene again.")
+        raise InputError(path, "does not have the size of the disparity", "estimate the scene again")
     return truth if np.isfinite(truth).any() else None

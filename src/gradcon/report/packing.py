@@ -1,4 +1,4 @@
-"""Arrays as text in a page: codes of few bits, deflated, in base64; the page's script has the inverse of each."""
+"""Pack arrays as text for a page: short codes, deflated, in base64.  script/data.js unpacks them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-CODES = 65534  # 1 to 65535; 0 is unknown
+CODES = 65534  # a code of 0 means unknown, so the values have codes 1 to 65535
 
 
 def packed(content: bytes) -> str:
-    """Deflated bytes in base64."""
+    """Deflate bytes and encode them in base64."""
     return base64.b64encode(zlib.compress(content, 6)).decode("ascii")
 
 
 def pack_map(values: Array, *, decades: bool = False) -> tuple[dict[str, Any], str]:
-    """A (height, width) map as 16-bit codes: what they mean, and they.
+    """Pack a (height, width) map as 16-bit codes; return what the codes mean, and the text.
 
-    With `decades`, positive values are coded by their logarithm, so that small ones keep their digits.  What is not
-    finite becomes unknown.
+    With `decades`, positive values are coded by their logarithm, so that small ones keep their digits.  Values that
+    are not finite become unknown.
     """
     known = np.isfinite(values)
     finite = values[known].astype(np.float64)
@@ -36,16 +36,16 @@ def pack_map(values: Array, *, decades: bool = False) -> tuple[dict[str, Any], s
 
 
 def _differences(codes: NDArray[np.uint16]) -> bytes:
-    """Steps from pixel to pixel of a row, all low bytes before all high ones: deflate finds more in these."""
+    """Return the steps from pixel to pixel along each row, low bytes first: deflate compresses these better."""
     steps = np.diff(codes, axis=1, prepend=np.uint16(0))  # modulo 65536
     return (steps & 255).astype(np.uint8).tobytes() + (steps >> 8).astype(np.uint8).tobytes()
 
 
 def pack_mask(mask: NDArray[np.bool_]) -> str:
-    """One bit a pixel, the first of a byte the lowest."""
+    """Pack one bit per pixel; the first pixel is the lowest bit of its byte."""
     return packed(np.packbits(mask, bitorder="little").tobytes())
 
 
 def pack_records(records: NDArray[np.uint8]) -> str:
-    """Arrays of one kind, one after the other, as changes from each to the next: most of them are small."""
+    """Pack a sequence of similar arrays as the changes from each to the next, most of which are small."""
     return packed(np.diff(records, axis=0, prepend=np.uint8(0)).tobytes())  # modulo 256

@@ -1,4 +1,4 @@
-"""The page itself: data, script and style in one HTML file that may ask the network for nothing."""
+"""The page itself: data, script and style in one HTML file that requests nothing from the network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAPS = ("views", "disparity", "error", "badpix", "uncertainty")
 
 
 def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
-    """The page of some results, as HTML; `left_out` says which others there might have been, and why they are not."""
+    """Render the page of some results as HTML; `left_out` has a sentence for each result that could not be read."""
     from jinja2 import Environment, StrictUndefined
 
     arrays: dict[str, str] = {}
@@ -89,7 +89,7 @@ def _read(name: str) -> str:
 
 
 def available(results: Sequence[ResultPage]) -> list[str]:
-    """What at least one of the results can show."""
+    """Return the maps that at least one of the results has."""
     there = {"disparity"}
     for result in results:
         there |= {"views"} if result.views else set()
@@ -164,7 +164,7 @@ def _camera(result: ResultPage) -> dict[str, Any]:
 
 
 def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
-    """Colour scales that all results share, from percentiles over all of them."""
+    """Return the colour scales that all results share, from percentiles over all of them."""
     disparities = [_finite(m) for result in results for m in (result.disparity, result.truth) if m is not None]
     deviations = [_finite(result.uncertainty) for result in results if result.uncertainty is not None]
     errors = [_finite(result.disparity - result.truth) for result in results if result.truth is not None]
@@ -184,20 +184,20 @@ def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float
 
 
 def _colours(name: str) -> str:
-    """256 colours of matplotlib's table, as the hexadecimal digits of their bytes."""
+    """Return the 256 colours of one of matplotlib's colour maps, as hexadecimal digits."""
     from matplotlib import colormaps
 
     return bytes(colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes()).hex()
 
 
 def _json(data: Any) -> str:
-    """JSON that cannot end the element it stands in."""
+    """Encode as JSON that cannot end the element around it."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _policy(script: str, style: str) -> str:
-    """Content-Security-Policy: this script and this style, pictures that are in the page, and nothing else."""
+    """Return a Content-Security-Policy that allows this script, this style, pictures in the page, and nothing else."""
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     return (
         f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; "

@@ -1,4 +1,4 @@
-"""The small copies of the views that a result keeps, in one JPEG."""
+"""Read the small copies of the views that a result keeps in one JPEG."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ViewSheet:
     height: int
     names: list[str]
     baselines: list[list[float]]
-    planar: bool  # baselines alone say where a point is seen
+    planar: bool  # whether the baselines alone tell where a view sees a point
 
 
 def read_views(folder: Path, described: dict[str, Any]) -> ViewSheet | None:
-    """The sheet that result.json describes, whole and of the size it says; None where it describes none."""
+    """Read the sheet that result.json describes, and check that it is whole; None if result.json describes none."""
     from PIL import Image
 
     if not described:
@@ -54,7 +54,7 @@ def read_views(folder: Path, described: dict[str, Any]) -> ViewSheet | None:
     except MemoryError:
         raise
     except Exception:
-        raise InputError(f"{path}: is no whole JPEG; estimate the scene again.") from None
+        raise InputError(path, "is not a JPEG, or is truncated", "estimate the scene again") from None
     if not right:
-        raise InputError(f"{path}: is not of the size that {SUMMARY} says; estimate the scene again.")
+        raise InputError(path, f"does not have the size that {SUMMARY} states", "estimate the scene again")
     return ViewSheet(jpeg, columns, width, height, names, baselines, described.get("planar") is not False)

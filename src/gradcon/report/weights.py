@@ -1,6 +1,6 @@
-"""What `gradcon estimate --keep-weights` recorded: the trust in each view and scale, solve by solve.
+"""Read what `gradcon estimate --keep-weights` recorded: the trust in each view and scale, solve by solve.
 
-The file is nobody's to trust: headers are read before arrays, pickles never.
+The file may come from anybody, so headers are checked before arrays are read, and pickles are never loaded.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ from gradcon.npz import open_npz
 
 FILE = "weights.npz"
 NAMES = ("solves", "codes", "step", "scales", "disparities", "disparity_step", "disparity_range")
-MAX_BYTES = 2**29  # of one array
-PAGE_BYTES = 2**24  # of an array in a page; larger records of the trust are sampled further
+MAX_BYTES = 2**29  # of one array in the file
+PAGE_BYTES = 2**24  # of one array in a page; a larger record of the trust is sampled further
 
 
 @dataclass(frozen=True)
 class KeptWeights:
-    """The arrays of a weights.npz, checked against the result they belong to.
+    """The arrays of a weights.npz, checked against the result that they belong to.
 
     Attributes
     ----------
     solves : (K,) int
-        Numbers of the recorded solves, from 1.
+        The numbers of the recorded solves, counted from 1.
     codes : (K, h, w, Q, T) uint8
-        share = (code / 255)^2 of the trust at a sampled pixel in each scale and target view.
+        The share (code / 255)^2 of the trust that each scale and target view has at a sampled pixel.
     first, step : int
         The sampled pixels are first + step * i, in full-size pixels.
     scales : (Q,) int
-        0 is the finest.
+        The scales q; 0 is the finest.
     disparities : (K, H, W) uint8
-        Before each recorded solve; 0 is `low`, 255 `high`.
+        The disparity before each recorded solve, from 0 for `low` to 255 for `high`.
     disparity_step : int
-        In full-size pixels, from pixel 0.
+        The distance between two of its samples, in full-size pixels; the first is pixel 0.
     low, high : float
+        The range of `disparities`.
     """
 
     solves: list[int]
@@ -55,7 +56,7 @@ class KeptWeights:
 
 
 def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> KeptWeights:
-    """Read and check a weights.npz of a result of so many target views, (height, width) and number of solves."""
+    """Read a weights.npz, and check it against the number of targets, the (height, width) and the last solve."""
     try:
         members = open_npz(path)
         if missing := [name for name in NAMES if name not in members]:
@@ -79,7 +80,7 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
     _need(1 <= disparity_step <= 4096, "disparity_step")
     codes, disparities = arrays["codes"], arrays["disparities"]
     _need(codes.dtype == np.uint8 and codes.shape == (len(solves), *sampled(size, step), len(scales), targets), "codes")
-    _need(len(solves) * len(scales) * targets <= PAGE_BYTES, "codes")  # or even one pixel of it would be too much
+    _need(len(solves) * len(scales) * targets <= PAGE_BYTES, "codes")  # or one pixel alone would be too much for a page
     grid = (len(range(0, height, disparity_step)), len(range(0, width, disparity_step)))
     _need(disparities.dtype == np.uint8 and disparities.shape == (len(solves), *grid), "disparities")
     _need(disparities.size <= PAGE_BYTES, "disparities")

@@ -2,8 +2,8 @@
 
 const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 2", "14 4"]; // curves differ in more than their colours
 const CURVES = [
-  { name: "step", label: "mean step of a solve (pixels, log)", log: true },
-  { name: "rmse", label: "RMSE after a solve (pixels)", log: false },
+  { name: "step", label: "Mean step of each solve (pixels, log scale)", log: true },
+  { name: "rmse", label: "RMSE after each solve (pixels)", log: false },
 ];
 
 function lineStyle(k) {
@@ -19,7 +19,7 @@ function drawConvergence() {
     const lines = results.map((result) => result.history.filter(drawable));
     if (lines.some((line) => line.length)) drawChart(holder, width, curve, lines);
   }
-  if (!holder.children.length) make("p", {}, holder, "The results say nothing of their solves.");
+  if (!holder.children.length) make("p", {}, holder, "No solves were recorded.");
   drawSolve();
 }
 

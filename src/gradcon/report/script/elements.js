@@ -61,7 +61,7 @@ function statistics(values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  if (low > high) return "nothing is known";
+  if (low > high) return "unknown everywhere";
   const stride = Math.ceil(values.length / 20000); // enough for a median
   const some = values.filter((value, i) => i % stride === 0 && !Number.isNaN(value)).sort();
   const median = some.length ? `, median ${short(some[some.length >> 1])}` : "";

@@ -57,7 +57,7 @@ function paintView(result, canvas) {
   canvas.getContext("2d").drawImage(sheet, left, top, width, height, 0, 0, width, height);
   canvas.dataset.view = k;
   const count = result.targets.length + 1;
-  const some = names.length < count && `${names.length} of ${count} views are here`;
+  const some = names.length < count && `${names.length} of the ${count} views are in this page`;
   return [`${k ? "view" : "reference"} ${names[k]}`, some];
 }
 
@@ -110,11 +110,11 @@ function captionOf(result, values) {
   const when = [shown.when, sampling(shown.every, shown.final ? "" : "recorded at ")];
   if (state.map === "disparity") return [`disparity ${statistics(values)}`, ...when];
   const { rmse, badpix } = measures(result, shown, limit);
-  return [state.map === "error" ? `RMSE ${rmse}` : `BadPix ${badpix} worse than ${limit}`, ...when];
+  return [state.map === "error" ? `RMSE ${rmse}` : `BadPix ${badpix} (error above ${limit})`, ...when];
 }
 
 function sampling(every, prefix = "") {
-  return every > 1 && `${prefix}one pixel of every ${every} x ${every}`;
+  return every > 1 && `${prefix}one pixel in every ${every} x ${every}`;
 }
 
 // ---- The legend ----
@@ -123,7 +123,7 @@ function drawLegend() {
   const legend = $("#legend");
   legend.replaceChildren();
   if (state.map === "views") {
-    legend.textContent = "Move over the picture: the camera moves with the pointer.";
+    legend.textContent = "Move the pointer over the picture to move the camera.";
     return;
   }
   if (state.map === "badpix") drawSwatches(legend);
@@ -135,22 +135,26 @@ function drawLegend() {
 
 function drawSwatches(legend) {
   const limit = state.threshold;
-  for (const [style, text] of [["good", `error up to ${limit}`], ["bad", `more than ${limit}`]]) {
+  for (const [style, text] of [["good", `error at most ${limit}`], ["bad", `error above ${limit}`]]) {
     make("span", { class: `swatch ${style}` }, legend);
     make("span", {}, legend, text);
   }
 }
 
-const ENDS = { disparity: ["", " nearer"], error: [" too far", " too near"], uncertainty: [" sure", " unsure"] };
+const ENDS = {
+  disparity: ["far", "near"],
+  error: ["too far", "too near"],
+  uncertainty: ["certain", "uncertain"],
+};
 
 function drawColourBar(legend, map) {
   const [low, high] = data.scales[map];
-  make("span", {}, legend, (map === "uncertainty" ? "" : "≤ ") + short(low) + ENDS[map][0]);
+  make("span", {}, legend, `${map === "uncertainty" ? "" : "≤ "}${short(low)} (${ENDS[map][0]})`);
   const bar = make("canvas", { width: 256, height: 1, class: "bar", "aria-hidden": "true" }, legend);
   const context = bar.getContext("2d");
   const image = context.createImageData(256, 1);
   new Uint32Array(image.data.buffer).set(TABLES[map]);
   context.putImageData(image, 0, 0);
-  make("span", {}, legend, `≥ ${short(high)}${ENDS[map][1]}`);
+  make("span", {}, legend, `≥ ${short(high)} (${ENDS[map][1]})`);
   make("span", { class: "unit" }, legend, data.unit);
 }

@@ -22,20 +22,24 @@ function setUpPoints(result) {
     return;
   }
   canvas.remove();
-  if (!points.count) about.textContent = "No pixel of this result has a depth.";
-  else if (drawn) {
-    about.textContent =
-      "This browser has no WebGL to draw the points; gradcon estimate --points writes them as points.ply.";
-  } else about.textContent = `A page draws the points of its first ${MOST_CLOUDS} results; make one of fewer.`;
+  if (!points.count) {
+    about.textContent = "No pixel of this result has a depth.";
+  } else if (drawn) {
+    const instead = "gradcon estimate --points writes them to points.ply.";
+    about.textContent = `The points are not drawn because this browser has no WebGL; ${instead}`;
+  } else {
+    const instead = "make a page of fewer results to see these.";
+    about.textContent = `A page draws the points of its first ${MOST_CLOUDS} results; ${instead}`;
+  }
 }
 
 function pointsInWords({ calibration, cloud, views, uncertainty }, { count, of }) {
   const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
   const calibrated = cloud.unit ? `in ${cloud.unit}` : "up to scale";
-  const scale = calibration ? calibrated : "not to scale: the cameras are not calibrated";
-  const which = uncertainty ? "the surest pixels of the final disparity" : "of the final disparity";
-  const tint = views ? "" : "; coloured by disparity";
-  return `${number} points, ${scale}; ${which}, gaps between surfaces left out${tint}`;
+  const scale = calibration ? calibrated : "not to scale because the cameras are not calibrated";
+  const which = uncertainty ? "the most certain pixels" : "pixels";
+  const tint = views ? "" : ", coloured by disparity";
+  return `${number} points, ${scale}: ${which} of the final disparity, without the gaps between surfaces${tint}`;
 }
 
 // The places and colours of at most data.points of the pixels to keep.

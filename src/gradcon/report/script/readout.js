@@ -48,14 +48,14 @@ function readoutRows(result) {
   if (result.uncertainty) { // which only the final map has
     const value = result.uncertainty[index];
     const text = Number.isNaN(value) ? "unknown" : `± ${value ? value.toPrecision(4) : "0"}`;
-    rows.push(["uncertainty", text + (shown.when ? " at the end" : "")]);
+    rows.push(["uncertainty", text + (shown.when ? " (final)" : "")]);
   }
   if (shown.truth) {
     const error = disparity - shown.truth[index];
     rows.push(["truth", fixed(shown.truth[index], decimals(unitOf(result.maps.truth)))]);
     rows.push(["error", (error > 0 ? "+" : "") + fixed(error, digits)]);
   }
-  if (shown.when) rows.push(["as it was", shown.when]);
+  if (shown.when) rows.push(["shown", shown.when]);
   return rows;
 }
 

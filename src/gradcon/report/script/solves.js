@@ -13,7 +13,7 @@ function shownOf(result) {
   const k = recordOf(result);
   const ended = state.solve >= (result.solves || lastSolve);
   if (ended || k < 0) {
-    const when = ended ? "" : "final: earlier maps were not recorded";
+    const when = ended ? "" : "final, because earlier maps were not recorded";
     return { final: true, when, disparity, truth, unit: unitOf(maps.disparity), every: step };
   }
   if (weights.shown?.k !== k) weights.shown = recordedMaps(result, k);
@@ -66,7 +66,7 @@ function measures(result, shown, limit) {
 
 function finalMeasures({ rmse, badpix }, limit) {
   return {
-    rmse: rmse === null ? "infinite, for some disparities are unknown" : rmse.toFixed(4),
+    rmse: rmse === null ? "infinite (some disparities are unknown)" : rmse.toFixed(4),
     badpix: percent(badpix[limit] / 100, 2),
   };
 }

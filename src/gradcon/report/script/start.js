@@ -54,6 +54,6 @@ function redrawWhenNeeded() {
 
 start().catch((error) => {
   // An old browser may lack what is used here.
-  make("p", {}, $("header"), `This browser could not draw the page (${error.message}); take a newer one.`);
+  make("p", {}, $("header"), `This browser could not draw the page (${error.message}); use a newer one.`);
   console.error(error);
 });

@@ -4,8 +4,8 @@ function setUpTrust(result) {
   const holder = $(`.trust[data-key=${result.key}]`);
   const { weights, targets, baselines } = result;
   if (!weights || !targets.length) {
-    const how = "Not recorded: gradcon estimate SCENE --out DIR --keep-weights records which views and scales ";
-    make("p", { class: "none" }, holder, how + "each pixel trusted, solve by solve.");
+    const how = "Not recorded. Use gradcon estimate SCENE --out DIR --keep-weights to record how much each pixel ";
+    make("p", { class: "none" }, holder, `${how}trusted each view and scale, solve by solve.`);
     return;
   }
   const order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]); // finest first
@@ -17,17 +17,17 @@ function setUpTrust(result) {
   const maps = scaleMaps(result, holder, order);
   const names = order.map(nameOf);
   const overScales = stack(holder, weights.solves, names, "share of each scale");
-  const halves = ["near views", "far views"];
-  const overReach = both && stack(holder, weights.solves, halves, "far is beyond half of the longest baseline");
+  const farther = "far views have more than half of the longest baseline";
+  const overReach = both && stack(holder, weights.solves, ["near views", "far views"], farther);
 
   const render = () => {
     const k = recordOf(result);
     const shares = trustAt(result, k);
     const whole = sum(shares.flat()) || 1;
     drawScaleMaps(result, maps, shares, nameOf);
-    const parts = order.map((q) => `${nameOf(q)}: ${wholePercent(sum(shares[q]) / whole)}`);
+    const parts = order.map((q) => `${nameOf(q)} ${wholePercent(sum(shares[q]) / whole)}`);
     const { x, y } = sampleOf(result);
-    const where = `At ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}`;
+    const where = `Trust at ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}`;
     text.replaceChildren(`${where}: ${parts.join(", ")}. `);
     writeViews(text, result, shares, both && far);
 
@@ -79,13 +79,13 @@ function writeViews(text, { targets }, shares, far) {
   });
   if (used.length > 1 && alike) {
     const which = used.length < targets.length ? `The ${used.length} views in use` : "All views";
-    text.append(`${which} alike: ${most} each`);
+    text.append(`${which} are trusted equally, ${most} each`);
   } else {
-    text.append("Most trusted view ");
+    text.append("The most trusted view is ");
     make("bdi", {}, text, targets[best]);
-    text.append(`: ${most}`);
+    text.append(`, with ${most}`);
   }
-  text.append(far ? `; far views: ${wholePercent(sum(byView.filter((_, t) => far[t])))}.` : ".");
+  text.append(far ? `; the far views have ${wholePercent(sum(byView.filter((_, t) => far[t])))} in total.` : ".");
 }
 
 // ---- A map of the cameras for each scale ----
