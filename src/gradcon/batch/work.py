@@ -52,8 +52,9 @@ def estimate_scene(
         warnings.simplefilter("ignore")  # they are in result.json
         scene = frames[0].flipped(x="x" in flip, y="y" in flip) if flip else frames[0]
         result = estimate(scene, Options(**options), initial=initial, engine=engine, keep_weights=keep_weights)
-    files = {f"{folder}/{name}": content for name, content in result_files(result, points=points)}
-    return Outcome(_record(result, folder), files={f"{folder}/{FILE}": thumbnail(result), **files})
+    files = {f"{folder}/{FILE}": thumbnail(result.scene.colour, result.disparity)}
+    files |= {f"{folder}/{name}": content for name, content in result_files(result, points=points)}
+    return Outcome(_record(result, folder), files=files)
 
 
 def refuse_scene(why: str) -> Outcome:

@@ -1,1 +1,11 @@
-"""Everything that draws: maps, contact sheets, thumbnails, figures."""
+"""Everything that draws.
+
+canvas          matplotlib figures without a display, and their bytes
+tiles           images side by side in one JPEG
+maps            a disparity map with a colour bar
+uncertainty     how well a predicted standard deviation fits the true error
+contact_sheet   all views of a scene where their cameras stand
+view_sheet      the small copies of the views that a result keeps
+thumbnail       the reference view beside its disparity
+figures         the figures of the paper's experiments
+"""

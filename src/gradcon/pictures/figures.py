@@ -1,4 +1,4 @@
-"""The figures of the report."""
+"""The figures of the report on the paper's experiments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.pictures.canvas import new_figure, png_of, svg_of
 from gradcon.scene.units import DISPARITY_UNIT
 
 if TYPE_CHECKING:
@@ -28,22 +29,12 @@ COLOURS = {
 
 
 def encode(figure: Figure) -> dict[str, bytes]:
-    """PNG and SVG, the same bytes for the same figure."""
-    import io
-
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    png, svg = io.BytesIO(), io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "gradcon", "svg.fonttype": "path"}):
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": "gradcon"})
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": "gradcon"})
-    return {"png": png.getvalue(), "svg": svg.getvalue()}
+    """Return a figure as PNG and as SVG."""
+    return {"png": png_of(figure), "svg": svg_of(figure)}
 
 
 def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str], title: str) -> Figure:
-    """RMSE against the number of solves, which is on a log axis."""
+    """Plot the RMSE against the number of solves, which is on a log axis."""
     figure, axes = _plot(title, "solves", f"mean RMSE ({DISPARITY_UNIT})")
     for key, curve in curves.items():
         solves = np.arange(1, 1 + len(curve))
@@ -60,7 +51,7 @@ def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str]
 
 
 def against_alpha(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """Final RMSE against alpha, which is on a log axis."""
+    """Plot the final RMSE against alpha, which is on a log axis."""
     figure, axes = _plot("Sensitivity to alpha", "alpha", f"mean final RMSE ({DISPARITY_UNIT})")
     for key, row in rows.items():
         alphas = [float(alpha) for alpha in row["by_alpha"]]
@@ -75,7 +66,7 @@ def against_alpha(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 
 def scale_ratio(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """Ratio of the powers against sigma: lines computed, dots simulated."""
+    """Plot the ratio of the powers against sigma; lines are computed, dots simulated."""
     figure, axes = _plot("Power of J'_A over that of J'_B", "sigma_q (pixels)", "ratio of expected powers")
     for name, row in rows.items():
         sigmas = [float(sigma) for sigma in row["ratio"]]
@@ -87,11 +78,10 @@ def scale_ratio(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 
 def uncertainty(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    """Sparsification and calibration, by group of scenes: what `gradcon.evaluate_uncertainty` found for each."""
-    from matplotlib.figure import Figure
+    """Plot sparsification and calibration by group of scenes, from what `evaluate_uncertainty` found for each."""
     from matplotlib.ticker import NullFormatter
 
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    figure = new_figure(11, 4.6, layout="constrained")
     left, right = figure.subplots(1, 2)
     for k, (label, found) in enumerate(groups.items()):
         colour = f"C{k}"
@@ -117,11 +107,9 @@ def uncertainty(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
 
 
 def panels(colour: NDArray[Any], truth: NDArray[np.float32], maps: Maps) -> Figure:
-    """Top: the reference's ground truth and each method's disparity.  Bottom: the reference and the errors."""
-    from matplotlib.figure import Figure
-
+    """Show the ground truth and the disparity of each method above the reference view and the errors."""
     low, high = float(np.nanmin(truth)), float(np.nanmax(truth))
-    figure = Figure(figsize=(2.6 * (1 + len(maps)) + 0.8, 5.6), layout="constrained")
+    figure = new_figure(2.6 * (1 + len(maps)) + 0.8, 5.6, layout="constrained")
     axes = figure.subplots(2, 1 + len(maps), squeeze=False)
     shades = {"cmap": "viridis", "vmin": low, "vmax": high, "interpolation": "nearest"}
     axes[0, 0].imshow(truth, **shades)
@@ -142,12 +130,10 @@ def panels(colour: NDArray[Any], truth: NDArray[np.float32], maps: Maps) -> Figu
 
 
 def progress(maps: Mapping[str, Maps], truth: NDArray[np.float32], after: Sequence[int]) -> Figure:
-    """A row for each method, a column for each number of solves; a run that has ended shows its end."""
-    from matplotlib.figure import Figure
-
+    """Show a row for each method and a column for each number of solves; a run that has stopped shows its end."""
     longest = max((n for n in after for kept in maps.values() if str(n) in kept), default=after[0])
     shown = [*(str(n) for n in after if n <= longest), "final"]
-    figure = Figure(figsize=(1.7 * len(shown) + 1.2, 1.75 * len(maps) + 0.6), layout="constrained")
+    figure = new_figure(1.7 * len(shown) + 1.2, 1.75 * len(maps) + 0.6, layout="constrained")
     axes = figure.subplots(len(maps), len(shown), squeeze=False)
     low, high = float(np.nanmin(truth)), float(np.nanmax(truth))
     for row, (label, kept) in zip(axes, maps.items(), strict=True):
@@ -164,9 +150,7 @@ def progress(maps: Mapping[str, Maps], truth: NDArray[np.float32], after: Sequen
 
 
 def _plot(title: str, x: str, y: str) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    figure = new_figure(7, 4.4, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title)
     axes.set_xlabel(x)

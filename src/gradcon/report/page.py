@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcon import __version__
 from gradcon.io.fields import finite_number
+from gradcon.pictures.maps import shown_range
 from gradcon.report.facts import badpix, facts, labels, letter, notes, text
 from gradcon.report.folder import ResultPage
 from gradcon.report.packing import pack_map, pack_mask, pack_records
@@ -165,22 +166,17 @@ def _camera(result: ResultPage) -> dict[str, Any]:
 
 def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
     """Return the colour scales that all results share, from percentiles over all of them."""
-    disparities = [_finite(m) for result in results for m in (result.disparity, result.truth) if m is not None]
-    deviations = [_finite(result.uncertainty) for result in results if result.uncertainty is not None]
-    errors = [_finite(result.disparity - result.truth) for result in results if result.truth is not None]
+    disparities = [m for result in results for m in (result.disparity, result.truth) if m is not None]
+    deviations = [result.uncertainty for result in results if result.uncertainty is not None]
+    errors = [np.abs(result.disparity - result.truth) for result in results if result.truth is not None]
     scales = {"disparity": _span(disparities, (0.5, 99.5)), "uncertainty": [0.0, _span(deviations, (0, 95))[1]]}
-    largest = _span([np.abs(error) for error in errors], (0, 97))[1]
+    largest = _span(errors, (0, 97))[1]
     return scales | {"error": [-largest, largest]}
 
 
-def _finite(values: Any) -> Any:
-    return values[np.isfinite(values)].ravel()
-
-
 def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float]:
-    values = np.concatenate(arrays) if arrays else np.zeros(0)
-    low, high = map(float, np.percentile(values, percentiles)) if values.size else (0.0, 1.0)
-    return [low, max(high, low + 1e-6)]
+    values = np.concatenate([array.ravel() for array in arrays]) if arrays else np.zeros(0)
+    return list(shown_range(values, percentiles))
 
 
 def _colours(name: str) -> str:

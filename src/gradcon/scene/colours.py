@@ -28,13 +28,13 @@ def to_rgb(image: NDArray[Any]) -> Colours:
     return colours
 
 
-def small_copy(image: NDArray[Any]) -> Colours:
-    """Return a copy in 8-bit RGB that is shrunk, if need be, to at most `LONGEST_SIDE` pixels a side."""
+def small_copy(image: NDArray[Any], longest: int = LONGEST_SIDE) -> Colours:
+    """Return a copy in 8-bit RGB that is shrunk, if need be, to at most `longest` pixels a side."""
     from PIL import Image
 
     colours = to_rgb(image)
     height, width = colours.shape[:2]
-    shrink = min(1.0, LONGEST_SIDE / max(height, width))
+    shrink = min(1.0, longest / max(height, width))
     size = max(1, round(shrink * width)), max(1, round(shrink * height))
     if size == (width, height):
         return colours.copy()  # not a view, which would keep all of a larger array in memory
