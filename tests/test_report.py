@@ -164,6 +164,17 @@ def test_a_result_of_an_older_run_is_shown(result: Path, tmp_path: Path) -> None
     assert 'value="error"' not in report.path.read_text()
 
 
+def test_the_uncertainty_of_version_0_1_is_shown(result: Path, tmp_path: Path) -> None:
+    """Version 0.1 called it confidence."""
+    (result / "uncertainty.pfm").rename(result / "confidence.pfm")
+    summary = json.loads((result / "result.json").read_text())
+    summary["confidence"] = summary.pop("uncertainty")
+    (result / "result.json").write_text(json.dumps(summary))
+    elements, data = contents(write_report([result], tmp_path / "page.html").path)
+    about, text = data["results"][0]["maps"]["uncertainty"], elements.scripts["r0-uncertainty"]
+    assert np.allclose(unpacked(about, text, (SIZE, SIZE)), read_pfm(result / "confidence.pfm"), rtol=1e-3)
+
+
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(1)</script>",

@@ -1,4 +1,4 @@
-"""Small copies of the views in a result: which, where, in colour where they can be."""
+"""The small copies of the views in a result: which views, where on the sheet, and in which colours."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def flat(colour, size=(24, 32)):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Four views on a row, each of one colour; the last has its red from the column."""
+    """Four views in a row, each of one colour that follows from its column."""
     for column in range(4):
         (tmp_path / f"view_0_{column}.png").write_bytes(png.encode(flat((60 * column, 90, 200 - 60 * column))))
     return tmp_path
@@ -103,14 +103,14 @@ def test_thumbnails_are_few_and_small_however_many_the_views_are():
     assert len(tiles(scene)[1]["names"]) == 25
 
 
-def test_of_many_views_some_all_over_are_shown():
+def test_of_many_views_an_even_selection_is_shown():
     grid = np.array([(x, y) for x in range(-4, 5) for y in range(-4, 5) if (x, y) != (0, 0)], float)
     chosen = spread(grid, 24)
     assert len(set(chosen)) == 24
     shown = {tuple(grid[k]) for k in chosen}
     assert {(4, 4), (-4, 4), (4, -4), (-4, -4), (4, 0), (0, 4), (-4, 0), (0, -4)} <= shown
     gaps = [min(np.hypot(*(np.array(a) - b)) for b in shown - {a}) for a in shown]
-    assert max(gaps) <= 2 * min(gaps)  # none in a crowd, none alone
+    assert max(gaps) <= 2 * min(gaps)  # they are spread evenly
     assert spread(grid[:24], 24) == list(range(24))
 
 
