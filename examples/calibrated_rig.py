@@ -1,7 +1,7 @@
-"""Metric depth from cameras that are turned and placed anyhow, calibrated by K, R and t in a rig.toml.
+"""Compute metric depth from cameras in any pose, calibrated by K, R and t in a rig.toml.
 
-The rig is rendered on the spot: 17 cameras, each turned by up to 2.5 degrees and moved out of the plane.  Replace its
-folder by one of yours.
+The script renders its own rig: 17 cameras, each rotated by up to 2.5 degrees and moved out of the plane.  Replace the
+folder with one of yours.
 
     python examples/calibrated_rig.py [FOLDER] [--size PIXELS]
 """

@@ -1,6 +1,6 @@
-"""The Gradient Consistency Model beside the paper's other methods: where each is wrong, and how fast it gets there.
+"""Compare the Gradient Consistency Model with the paper's other methods: where they err, and how fast they converge.
 
-The scene has large regions of nearly one colour, where the model's weights matter most.
+The scene has large areas of almost uniform colour, where the model's weights matter most.
 
     python examples/compare_methods.py [FOLDER] [--size PIXELS]
 """

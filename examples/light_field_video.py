@@ -1,7 +1,7 @@
-"""A light-field video: each frame starts from the disparity of the frame before, and a few solves a frame will do.
+"""Estimate a light-field video, where each frame starts from the disparity of the one before and needs few solves.
 
-The video is rendered on the spot: a ball rolls past a wall and towards the cameras.  For yours, give `estimate_many`
-the frames of `gradcon.open_frames(path)`.
+The script renders its own video: a ball rolls past a wall, towards the cameras.  For your own video, give
+`estimate_many` the frames of `gradcon.open_frames(path)`.
 
     python examples/light_field_video.py [FOLDER] [--size PIXELS]
 """
@@ -13,21 +13,21 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gradcon import Options, Scene, estimate_many, synth
-from gradcon.synth.raycast import ball, patch
 
 FRAMES, SOLVES = 9, 3
+BRICK = [(0.72, 0.36, 0.26), (0.50, 0.22, 0.18), (0.80, 0.77, 0.70)]  # colours are RGB from 0 to 1
+SKY = [(0.13, 0.28, 0.42), (0.25, 0.50, 0.58), (0.62, 0.74, 0.66), (0.93, 0.86, 0.66)]
 
 
 def video(size: int) -> Iterator[Scene]:
-    """The frames, rendered one by one; `synth.SCENES` takes any world that is added to it."""
+    """Render the frames one by one; any world added to `synth.SCENES` can be rendered by its name."""
     for k in range(FRAMES):
-        place = (-0.35 + 0.03 * k, 0.1, 2.3 - 0.03 * k)  # of the ball, metres
+        place = (-0.35 + 0.03 * k, 0.1, 2.3 - 0.03 * k)  # of the ball, in metres
 
-        def world(paint, place=place) -> synth.World:
-            wall = patch(paint.bricks(10, synth.BRICK), (0, 0, 2.9), (0.35, -0.1))
-            return synth.World(
-                [wall, ball(paint.clouds(20, synth.SKY), place, 0.3)], baseline=0.03, focus=synth.NO_FOCUS
-            )
+        def world(paint: synth.Painter, place: tuple[float, float, float] = place) -> synth.World:
+            wall = synth.patch(paint.bricks(10, BRICK), (0, 0, 2.9), (0.35, -0.1))
+            ball = synth.ball(paint.clouds(20, SKY), place, 0.3)
+            return synth.World([wall, ball], baseline=0.03, focus=synth.NO_FOCUS)
 
         synth.SCENES["video"] = world
         yield synth.render("video", (size, size), grid=5)

@@ -1,7 +1,7 @@
-"""From an array of views to a disparity map.
+"""Turn an array of views into a disparity map.
 
-A light field is an array[v, u, y, x, channel]: v counts the rows of cameras downwards, u the columns to the right.
-Take yours from wherever it is; here it is read from 25 images that are rendered on the spot.
+A light field is an array[v, u, y, x, channel], where v counts the rows of cameras downwards and u the columns to the
+right.  Load yours from wherever it is; this script renders 25 images and reads those.
 
     python examples/own_light_field.py [FOLDER] [--size PIXELS]
 """
@@ -18,7 +18,7 @@ from gradcon import Scene, estimate, synth
 
 
 def light_field(size: int) -> np.ndarray:
-    """A 5 x 5 grid of colour images, as cameras would leave them."""
+    """Return a 5 x 5 grid of colour images, read from files as a camera array would write them."""
     with tempfile.TemporaryDirectory() as folder:
         synth.write("occlusion", folder, (size, size), grid=5, views="all")
         images = [np.asarray(Image.open(path)) for path in sorted(Path(folder).glob("input_Cam*.png"))]

@@ -1,4 +1,4 @@
-"""From views to a point cloud in millimetres, written as PLY and looked at from where no camera stood.
+"""Turn views into a point cloud in millimetres, write it as PLY, and draw it from where no camera stood.
 
 python examples/point_cloud.py [FOLDER] [--size PIXELS]
 """
@@ -10,12 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from gradcon import estimate, synth
-from gradcon.result.points import PointCloud
+from gradcon import PointCloud, estimate, synth
 
 
 def look(cloud: PointCloud, tilt: float, pan: float, size: int) -> np.ndarray:
-    """The points as a camera sees them that has walked around them, by these angles in degrees."""
+    """Draw the points as a camera would see them after moving around them by these angles, in degrees."""
     middle = np.median(cloud.positions, axis=0)
     x, y, z = (Rotation.from_euler("xy", (tilt, pan), degrees=True).apply(cloud.positions - middle) + middle).T
     spread = np.arange(-1, 2) / 2  # a point covers 2 x 2 pixels
@@ -23,7 +22,7 @@ def look(cloud: PointCloud, tilt: float, pan: float, size: int) -> np.ndarray:
     columns = np.rint(size * (0.5 + 1.1 * x / z)[:, None] + across).astype(int)
     rows = np.rint(size * (0.5 + 1.1 * y / z)[:, None] + down).astype(int)
     picture = np.full((size, size, 3), 255, np.uint8)
-    farthest_first = np.argsort(-z)  # what is painted last is in front
+    farthest_first = np.argsort(-z)  # the nearest are painted last
     rows, columns = rows[farthest_first], columns[farthest_first]
     colours = np.broadcast_to(cloud.colours[farthest_first, None], (*rows.shape, 3))
     inside = (rows >= 0) & (rows < size) & (columns >= 0) & (columns < size)

@@ -1,7 +1,7 @@
-"""How the weight of the smoothness, alpha, changes the map, with and without noise in the images.
+"""Show how alpha, the weight of the smoothness, changes the map, with and without noise in the images.
 
-Too little leaves the noise in, too much rounds the edges off; the range between is wide, and wider still where epsilon
-is told how much noise there is.
+If alpha is too small the noise stays in, and if it is too large edges are rounded off.  The range in between is wide,
+and wider still when epsilon matches the noise.
 
     python examples/tune_alpha.py [FOLDER] [--size PIXELS]
 """

@@ -1,6 +1,7 @@
-"""Make the picture of the guide on disparity: python docs/images/direction.py
+"""Draw the picture of the guide on disparity: python docs/images/direction.py
 
-Three views of a ball before a wall, from cameras that stand in a row, and where two points of the middle one are seen.
+It shows a ball in front of a wall, seen by three cameras in a row, and where two points of the middle view appear in
+the others.
 """
 
 import tempfile
@@ -12,25 +13,24 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from gradcon import open_scene, synth
-from gradcon.synth.raycast import ball, patch
-from gradcon.synth.textures import Painter
 
 PATH = Path(__file__).with_name("direction.png")
 SIZE, STEPS = 200, 4
 CAMERAS = {36: (STEPS, "4 steps to the left"), 40: (0, "the reference"), 44: (-STEPS, "4 steps to the right")}
-POINTS = (((85, 90), "#ffd92f"), ((150, 60), "#66ffff"))  # a near and a far one: (x, y) in the reference
+BRICK = [(0.72, 0.36, 0.26), (0.50, 0.22, 0.18), (0.80, 0.77, 0.70)]  # colours are RGB from 0 to 1
+SKY = [(0.13, 0.28, 0.42), (0.25, 0.50, 0.58), (0.62, 0.74, 0.66), (0.93, 0.86, 0.66)]
+POINTS = (((85, 90), "#ffd92f"), ((150, 60), "#66ffff"))  # one near and one far: (x, y) in the reference
 
 
-def world(paint: Painter) -> synth.World:
-    """Parallel cameras, so that disparity is 0 at infinity."""
-    wall = patch(paint.bricks(10, synth.BRICK), (0, 0, 3.4))
-    return synth.World(
-        [wall, ball(paint.clouds(20, synth.SKY), (-0.1, 0.02, 1.9), 0.34)], baseline=0.03, focus=synth.NO_FOCUS
-    )
+def world(paint: synth.Painter) -> synth.World:
+    """Place a ball in front of a wall; the cameras are parallel, so disparity is 0 at infinity."""
+    wall = synth.patch(paint.bricks(10, BRICK), (0, 0, 3.4))
+    ball = synth.ball(paint.clouds(20, SKY), (-0.1, 0.02, 1.9), 0.34)
+    return synth.World([wall, ball], baseline=0.03, focus=synth.NO_FOCUS)
 
 
 def main() -> None:
-    """Render, mark, write."""
+    """Render the views, mark the points, and write the picture."""
     synth.SCENES["direction"] = world
     with tempfile.TemporaryDirectory() as folder:
         synth.write("direction", folder, (SIZE, SIZE))

@@ -1,6 +1,6 @@
 """Make the gallery's pictures: python docs/images/gallery.py [EXAMPLE ...]
 
-Runs the scripts in examples/ as a reader would, and keeps what each draws, with fewer bits a pixel.
+It runs the scripts in examples/ as a reader would, and keeps their pictures with fewer bits per pixel.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ def main(names: list[str]) -> None:
 
 
 def shrink(picture: Path, path: Path) -> None:
-    """Write a picture with 6 bits a channel, or 5 where that is still too large."""
+    """Save a picture with 6 bits per channel, or 5 if it is still too large."""
     pixels = np.asarray(Image.open(picture).convert("RGB"))
     for bits in (6, 5):
         Image.fromarray(pixels >> (8 - bits) << (8 - bits) | pixels >> bits).save(path, optimize=True)

@@ -1,7 +1,7 @@
-"""Make the README's picture: python docs/images/make.py
+"""Make the picture of the README: python docs/images/make.py
 
-The package renders its scene `occlusion`, estimates the disparity of the middle view, and shows it beside what the
-model believes of its own error and the error there is.
+It renders the scene `occlusion`, estimates the disparity of the middle view, and shows it beside the predicted and the
+true error.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ ERRORS = LogNorm(1e-3, 1.0)  # one scale for the predicted and the true error
 
 
 def main() -> None:
-    """Render, estimate, draw, write."""
+    """Render the scene, estimate its disparity, and draw both."""
     scene = synth.render("occlusion", (384, 384))
     result = estimate(scene, Options(solves=60), progress=True)
     error = np.abs(result.disparity - np.asarray(scene.ground_truth))
@@ -42,7 +42,7 @@ def main() -> None:
             bar.ax.set_visible(False)
     figure.savefig(PATH, dpi=100)
     pixels = np.asarray(Image.open(PATH).convert("RGB"))
-    Image.fromarray(pixels & 0xFC | pixels >> 6).save(PATH, optimize=True)  # 6 bits a channel: half the bytes
+    Image.fromarray(pixels & 0xFC | pixels >> 6).save(PATH, optimize=True)  # 6 bits per channel halve the file
     print(f"{PATH}: {PATH.stat().st_size / 1000:.0f} kB; RMSE {result.metrics['rmse']:.4f} px; {result.stopped}")
 
 

@@ -1,6 +1,6 @@
-"""Make the guide's picture of a report: python docs/images/report.py
+"""Take the picture of a report for the guide: python docs/images/report.py
 
-Needs selenium, and Debian's packages chromium and chromium-driver.
+It needs selenium and the Debian packages chromium and chromium-driver.
 """
 
 import base64
@@ -14,8 +14,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from gradcon import Options, estimate, open_scene, synth
-from gradcon.report import write_report
+from gradcon import Options, estimate, open_scene, synth, write_report
 
 PATH = Path(__file__).with_name("report.png")
 WIDTH = 1200
@@ -23,7 +22,7 @@ STATE = "gradcon.set({ x: 0.3841, y: 0.6185, solve: 60, yaw: 0.35, pitch: 0.12 }
 
 
 def main() -> None:
-    """Estimate, write the page, photograph it."""
+    """Estimate, write the page, and take a screenshot of it."""
     with tempfile.TemporaryDirectory() as folder:
         scene = open_scene(synth.write("occlusion", Path(folder) / "scene" / "occlusion", (384, 384)))
         result = estimate(scene, Options(solves=60), keep_weights=True)

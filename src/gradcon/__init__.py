@@ -1,32 +1,55 @@
-"""Disparity and uncertainty from many views of a scene, by the Gradient Consistency Model.
+"""Estimate disparity, depth and uncertainty from many views of a scene with the Gradient Consistency Model.
 
 >>> import gradcon
->>> scene = gradcon.open_scene("my-light-field")                    # doctest: +SKIP
->>> result = gradcon.estimate(scene)                                # doctest: +SKIP
->>> result.save("out")                                              # doctest: +SKIP
+>>> result = gradcon.estimate(gradcon.open_scene("my-light-field"))  # doctest: +SKIP
+>>> result.save("out")                                               # doctest: +SKIP
+
+Everything a program needs is a name of this package.  Each one is imported when it is first used, so that
+`import gradcon` and `gradcon --help` stay quick.
 """
 
-from gradcon.errors import DeviceError, InputError
-from gradcon.io import open_frames, open_scene
-from gradcon.methods.estimation import estimate
-from gradcon.methods.many import estimate_many
-from gradcon.methods.options import Options
-from gradcon.result import Result, Solve
-from gradcon.result.metrics import evaluate
-from gradcon.result.uncertainty import evaluate_uncertainty
-from gradcon.scene import Scene
-from gradcon.scene.calibration import Calibration
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-evaluate_confidence = evaluate_uncertainty  # its name in version 0.1
+if TYPE_CHECKING:
+    from gradcon import synth
+    from gradcon.batch import run_batch
+    from gradcon.errors import DeviceError, InputError
+    from gradcon.io import Frames, open_frames, open_scene, write_hci, write_rig
+    from gradcon.io.lightfield_array import save_lightfield
+    from gradcon.io.maps import Map, read_map, read_maps, write_map
+    from gradcon.io.pfm import read_pfm, write_pfm
+    from gradcon.methods.estimation import estimate
+    from gradcon.methods.many import estimate_many
+    from gradcon.methods.options import Options
+    from gradcon.report import Report, write_report
+    from gradcon.result import Result, Solve
+    from gradcon.result.metrics import evaluate
+    from gradcon.result.points import PointCloud
+    from gradcon.result.stopping import Stopped, StopReason
+    from gradcon.result.uncertainty import evaluate_uncertainty
+    from gradcon.result.uncertainty import evaluate_uncertainty as evaluate_confidence
+    from gradcon.result.weights import Weights
+    from gradcon.scene import Calibration, Camera, Scene
+
+__version__ = "0.2.0.dev0"
+
 __all__ = [
     "Calibration",
+    "Camera",
     "DeviceError",
+    "Frames",
     "InputError",
+    "Map",
     "Options",
+    "PointCloud",
+    "Report",
     "Result",
     "Scene",
     "Solve",
+    "StopReason",
+    "Stopped",
+    "Weights",
     "estimate",
     "estimate_many",
     "evaluate",
@@ -34,4 +57,55 @@ __all__ = [
     "evaluate_uncertainty",
     "open_frames",
     "open_scene",
+    "read_map",
+    "read_maps",
+    "read_pfm",
+    "run_batch",
+    "save_lightfield",
+    "synth",
+    "write_hci",
+    "write_map",
+    "write_pfm",
+    "write_report",
+    "write_rig",
 ]
+
+_HOMES = {
+    "gradcon.batch": ("run_batch",),
+    "gradcon.errors": ("DeviceError", "InputError"),
+    "gradcon.io": ("Frames", "open_frames", "open_scene", "write_hci", "write_rig"),
+    "gradcon.io.lightfield_array": ("save_lightfield",),
+    "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),
+    "gradcon.io.pfm": ("read_pfm", "write_pfm"),
+    "gradcon.methods.estimation": ("estimate",),
+    "gradcon.methods.many": ("estimate_many",),
+    "gradcon.methods.options": ("Options",),
+    "gradcon.report": ("Report", "write_report"),
+    "gradcon.result": ("Result", "Solve"),
+    "gradcon.result.metrics": ("evaluate",),
+    "gradcon.result.points": ("PointCloud",),
+    "gradcon.result.stopping": ("StopReason", "Stopped"),
+    "gradcon.result.uncertainty": ("evaluate_uncertainty",),
+    "gradcon.result.weights": ("Weights",),
+    "gradcon.scene": ("Calibration", "Camera", "Scene"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_FORMERLY = {"evaluate_confidence": "evaluate_uncertainty"}  # what version 0.1 called it
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, and keep it."""
+    if name == "synth":
+        value: Any = import_module("gradcon.synth")
+    elif name in _FORMERLY:
+        value = __getattr__(_FORMERLY[name])
+    elif name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+    else:
+        raise AttributeError(f"module 'gradcon' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
