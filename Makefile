@@ -1,39 +1,53 @@
-# `make demo`, `make test`, `make docs` and `make gallery` set themselves up: all they need is Python 3.11 or later with
-# pip, and make.  The tests want a C++ compiler and Chromium besides, which are installed where they are missing and
-# apt-get may do so.
+# Every target sets itself up in .venv; all it needs is make, and Python 3.11 or later with pip.  `make test` also uses
+# a C++ compiler and Chromium, and tries to install them with apt-get where they are missing.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs gallery compiler browser clean
+# The tests share the cores as processes, so each of them computes on one thread.  No result depends on that.
+WORKERS ?= auto
+PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile
+
+.PHONY: demo check test lint docs gallery dist compiler browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
 
-test: $(VENV)/installed-dev compiler browser
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest
+# The quick loop: everything but the tests that are marked as slow, or that need real scenes.
+check: lint
+	$(PYTEST) -m "not slow and not data"
 
-# The site, in site/.  (--quiet would make --strict deaf; the variable silences the theme's announcement.)
+test: lint compiler browser
+	$(PYTEST)
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The site, in site/.  (--quiet would also silence --strict; the variable hides the theme's announcement.)
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The documentation is in site/index.html."
 
-# The pictures of the documentation, made again.
+# Draw the pictures of the documentation again.
 gallery: $(VENV)/installed
 	$(BIN)/python docs/images/gallery.py
 	$(BIN)/python docs/images/direction.py
 	$(BIN)/python docs/images/make.py
 
-# The tests compile the GPU's kernels for the host too.
+# The source distribution and the wheel, in dist/.
+dist: $(VENV)/installed-dev
+	$(BIN)/python -m build --no-isolation
+
+# The tests also compile the CUDA kernels for the host.
 compiler:
 	@command -v g++ >/dev/null || command -v clang++ >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq g++; } || \
 		echo "No C++ compiler could be installed: the tests of the CUDA kernels will be skipped."
 
-# They open the page of `gradcon report` in a real browser.
+# The tests open the page of `gradcon report` in a browser.
 browser:
 	@command -v chromedriver >/dev/null && command -v chromium >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; } || \

@@ -15,6 +15,11 @@ from gradcon.errors import InputError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
+# Two processes that compile one function for different types at the same time may mix up each other's files, so each
+# process of pytest-xdist gets a cache of its own, which it finds again in the next run.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".numba_cache" / os.environ["PYTEST_XDIST_WORKER"])
+
 # A busy machine is no failure; and what passed once passes again, until the code changes.  New examples are looked for
 # with HYPOTHESIS_PROFILE=search.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=500)

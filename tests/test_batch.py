@@ -23,6 +23,8 @@ from gradcon import Options, estimate, open_scene, synth
 from gradcon.cli import main
 from waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """Links, pictures and texts of a page."""

@@ -17,6 +17,8 @@ from gradcon.cli import main
 from gradcon.io.format import Hints
 from gradcon.jobs.job import sha256_of
 
+pytestmark = pytest.mark.slow
+
 
 def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths, out = write_scenes(tmp_path / "in", 3), tmp_path / "out"

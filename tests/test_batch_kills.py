@@ -18,7 +18,10 @@ from job_kinds import children, wait_until_gone
 from waiting import PATIENCE
 
 KILLS = 20
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the workers")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the workers"),
+]
 
 
 def test_kill_9_at_random_moments(tmp_path: Path) -> None:

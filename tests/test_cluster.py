@@ -30,6 +30,8 @@ from gradcon.jobs.cluster import Cluster
 from job_kinds import children, failing, many_bytes, use_gpu
 from waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 TESTS = str(Path(__file__).parent)
 
 

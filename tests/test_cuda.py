@@ -33,6 +33,8 @@ from gradcon.methods.loop import minimise
 from gradcon.methods.schedules import build, stages_of
 from simt import EmulatedGpu
 
+pytestmark = pytest.mark.slow
+
 on_gpu = pytest.mark.parametrize("name", ON_GPU)
 EPSILON = Options.epsilon
 

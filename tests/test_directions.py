@@ -5,6 +5,8 @@ import pytest
 
 from gradcon import InputError, Options, Scene, estimate, synth
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = Options(solves=25)
 
 

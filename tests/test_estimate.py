@@ -73,6 +73,7 @@ def transformed(scene, image, vector):
     return Scene(image(scene.reference), targets, [vector(*B) for B in scene.baselines])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("image", "vector"),
     [

@@ -13,6 +13,8 @@ from PIL import Image
 
 from conftest import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = sorted((CHECKOUT / "examples").glob("*.py"))
 GALLERY = CHECKOUT / "docs" / "images" / "examples"
 

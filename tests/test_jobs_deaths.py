@@ -34,6 +34,8 @@ from job_kinds import (
 )
 from waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 class OneBigWorker(Workers):
     """Does two jobs at once; its killer kills it when each of the others has failed once."""

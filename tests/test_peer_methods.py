@@ -16,6 +16,8 @@ from gradcon.experiments import peer_methods
 from gradcon.experiments.peer_methods import LIBRARIES, PEERS, TUNED, missing_libraries, run_peer, widest_pair
 from gradcon.scene import Scene
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("cv2")
 pytest.importorskip("skimage")
 

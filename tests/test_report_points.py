@@ -18,7 +18,7 @@ from gradcon.report import write_report
 from report_folders import bare_result
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
 POINTS = ".cloud[data-key=r0] canvas"
 WIDTH, HEIGHT = 120, 90

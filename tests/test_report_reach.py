@@ -16,7 +16,7 @@ from gradcon.report import write_report
 from report_folders import SIZE, bare_result, edit, large_result
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
 PICTURE, POINTS = "#r0 canvas.map", ".cloud[data-key=r0] canvas"
 

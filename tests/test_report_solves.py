@@ -16,7 +16,7 @@ from gradcon.report import write_report
 from gradcon.result.metrics import evaluate
 from report_folders import SIZE, SOLVES, edit, read_weights, save_weights
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
 EVERY = 3  # pixels between those whose earlier disparities are recorded
 CAPTION = "#r0 figcaption"

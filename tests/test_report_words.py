@@ -17,7 +17,7 @@ from gradcon.report import write_report
 from report_folders import SIZE, edit, read_weights, save_weights
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
 PICTURE, SENTENCE = "#r0 canvas.map", ".trust[data-key=r0] .sentence"
 

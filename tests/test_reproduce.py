@@ -22,6 +22,8 @@ from gradcon.experiments.datasets import find
 from gradcon.experiments.peer_methods import missing_libraries
 from gradcon.experiments.trial import compile_engine
 
+pytestmark = pytest.mark.slow
+
 METHODS = {
     "single-scale": {"naive", "gcm", "progressive"},
     "multi-scale": {"coarse-to-fine", "gcm", "gcm-without-scale", "gcm-without-gradient"},
