@@ -1,7 +1,8 @@
-"""The documentation: the site builds, is whole and needs no network, and what the guides tell people to type works."""
+"""The documentation: the site builds, is complete and needs no network; commands, options and sources exist."""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -17,14 +18,14 @@ import pytest
 import typer.main
 
 from conftest import CHECKOUT
-from gradcon.cli import main
 from gradcon.cli.app import app
 
 DOCS = CHECKOUT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-GUIDES = [DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
+ROOT_PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", CHECKOUT / "CHANGELOG.md"]
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
 
 
@@ -33,7 +34,7 @@ def name(path: Path) -> str:
 
 
 class Page(HTMLParser):
-    """What a test asks of a page: where it leads, what it loads, and what a reader sees outside of code."""
+    """What the tests ask of a page: its links, what it loads, and the text outside of code."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -72,9 +73,9 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` does: a warning is a failure."""
+    """Build the site as `make docs` does: a warning is a failure."""
     for module in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
-        pytest.importorskip(module, reason="the documentation's tools are missing: pip install 'gradcon[docs]'")
+        pytest.importorskip(module, reason="the documentation's tools are missing: install the extra `docs`")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -111,8 +112,22 @@ def test_nothing_is_fetched(pages: dict[Path, Page], site: Path) -> None:
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", path.read_text(encoding="utf-8")), path.name
 
 
-def test_sources_are_no_links(pages: dict[Path, Page]) -> None:
+def test_the_site_does_not_link_to_sources(pages: dict[Path, Page]) -> None:
     assert not [link for page in pages.values() for link in page.links if "src/gradcon" in link or link.endswith(".py")]
+
+
+@pytest.mark.parametrize("path", [*ROOT_PAGES, *PAGES], ids=name)
+def test_links_between_the_sources_lead_somewhere(path: Path) -> None:
+    """As the repository's own site shows the pages: links to source files and other pages of the checkout."""
+    for target in LINK.findall(FENCED.sub("", path.read_text(encoding="utf-8"))):
+        if not re.match(r"https?:|#", target):
+            assert (path.parent / target.split("#")[0]).exists(), f"{name(path)} leads to {target}"
+
+
+def test_the_readme_is_short() -> None:
+    lines = (CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 130
+    assert max(map(len, lines)) <= 120
 
 
 def test_every_formula_is_set(pages: dict[Path, Page], site: Path) -> None:
@@ -134,8 +149,8 @@ def test_search_works_without_a_server(site: Path) -> None:
 
 
 def commands() -> Iterator[tuple[Path, list[str]]]:
-    """Every `gradcon` command line of the documentation."""
-    for path in [CHECKOUT / "README.md", *PAGES]:
+    """Find every `gradcon` command line of the documentation."""
+    for path in [*ROOT_PAGES, *PAGES]:
         for language, block in BLOCK.findall(path.read_text(encoding="utf-8")):
             if language == "sh":
                 for line in block.replace("\\\n", " ").splitlines():
@@ -163,22 +178,40 @@ def test_commands_and_their_options_exist() -> None:
             )
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name)
+@pytest.mark.parametrize("path", [CHECKOUT / "README.md", *PAGES], ids=name)
 def test_options_in_the_text_exist(path: Path) -> None:
     known = set().union(*known_options().values(), {"--help"})
     prose = FENCED.sub("", path.read_text(encoding="utf-8"))
     assert set(re.findall(r"`(--[a-z][a-z-]*)", prose)) <= known
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=name)
-def test_guides_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks of a guide, from top to bottom, in an empty folder; other programs than gradcon are left alone."""
-    monkeypatch.chdir(tmp_path)
-    variables: dict[str, Any] = {}
-    for language, block in BLOCK.findall(path.read_text(encoding="utf-8")):
-        if language == "python":
-            exec(compile(block, name(path), "exec"), variables)
-            continue
-        for line in block.splitlines():
-            if line.startswith("gradcon "):
-                assert main(shlex.split(line, comments=True)[1:]) == 0, line
+def defined_in(path: Path) -> set[str]:
+    """Find the functions, methods (as Class.method) and constants of a module."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def test_the_model_names_functions_that_exist() -> None:
+    package = CHECKOUT / "src" / "gradcon"
+    homes = {"geometry": package / "scene", "Camera": package / "scene" / "geometry.py"}
+    homes |= {"model": package / "engines", "reference": package / "engines", "cpu": package / "engines"}
+    homes |= {"ReferenceEngine": package / "engines" / "reference.py", "CpuEngine": package / "engines/cpu/engine.py"}
+    text = (DOCS / "model.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:cpu\.)?(?:\w+)\.(?!(?:py|h|cu|toml)\b)\w+)`", text)
+    assert len(named) > 60
+    for full in named:
+        *modules, function = full.split(".")
+        home = homes.get(modules[0])
+        if home is None:
+            assert full in ("Result.stopped",), full
+        elif home.suffix:
+            assert full in defined_in(home), full
+        else:
+            assert function in defined_in(home.joinpath(*modules).with_suffix(".py")), full
