@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# The tests share the cores as processes, so each of them computes on one thread.  No result depends on that.
+# The tests share the cores as processes, so each of them computes on one thread.  No result depends on that.  A file
+# stays in one process, and files start in the order of their names, which has the longest ones (batch) in front.
 WORKERS ?= auto
-PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile
+PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo check test lint docs gallery dist compiler browser clean
 

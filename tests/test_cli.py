@@ -116,6 +116,7 @@ def test_warnings_are_shown_once_and_not_on_stdout(
     assert json.loads(captured.out)["warnings"] == ["the cameras look turned around."]
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -> None:
     written = []
     for threads in ("1", "2"):

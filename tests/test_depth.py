@@ -62,6 +62,7 @@ def test_depth_of_the_truth_is_what_the_rays_measure(name: str) -> None:
     assert depth.max() < 4
 
 
+@pytest.mark.slow
 # Measured 0.08 to 0.24 % at the median; 0.12 % for `occlusion`.
 @pytest.mark.parametrize("name", ["planes", "parallel", "rotated"])
 def test_estimated_depth_is_right_where_disparity_is(name: str) -> None:

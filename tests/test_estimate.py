@@ -53,6 +53,7 @@ def test_large_disparities_need_the_sliding_window():
     assert [row.scales for row in result.history][-1] == (2, 1, 0)
 
 
+@pytest.mark.slow
 def test_both_engines_end_in_the_same_place():
     scene = synth.render("sphere", (72, 80), grid=5)
     choices = Options(solves=15), Options(method="coarse-to-fine", solves=15), Options(solves=8, without="scale")

@@ -18,6 +18,8 @@ from gradcon.jobs.display import Progress
 from gradcon.jobs.processes import cores
 from job_kinds import fail, failing, finished, marks, square, squares, touch, wait_for, wait_until_gone, write_text
 
+pytestmark = pytest.mark.slow
+
 
 def test_jobs_are_done_once_and_found_again(tmp_path: Path) -> None:
     jobs = squares(tmp_path / "marks")
