@@ -1,4 +1,4 @@
-"""The examples, run as a reader runs them, on small images: each draws its picture, and what it prints is so."""
+"""The examples, run as a reader would on small images: each draws its picture and prints what is true."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GALLERY = CHECKOUT / "docs" / "images" / "examples"
 
 
 def run(name: str, folder: Path, size: int) -> str:
-    """What an example prints; its picture is looked at here."""
+    """Run an example, check its picture, and return what it prints."""
     command = [sys.executable, CHECKOUT / "examples" / f"{name}.py", folder / "new", "--size", str(size)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -29,7 +29,7 @@ def run(name: str, folder: Path, size: int) -> str:
 
 
 def look_at(path: Path) -> None:
-    """Refuse a picture that is small, blank, or nearly so."""
+    """Reject a picture that is small or almost blank."""
     pixels = np.asarray(Image.open(path).convert("RGB"))
     assert pixels.shape[0] >= 300
     assert pixels.shape[1] >= 800
@@ -83,7 +83,7 @@ def test_tune_alpha(tmp_path: Path) -> None:
 
 
 def test_point_cloud(tmp_path: Path) -> None:
-    plyfile = pytest.importorskip("plyfile", reason="plyfile reads the points back: pip install 'gradcon[dev]'")
+    plyfile = pytest.importorskip("plyfile", reason="plyfile reads the points back: install the extra `dev`")
     told = run("point_cloud", tmp_path, 80)
     count, near, far = map(int, re.findall(r"(\d+) points from (\d+) to (\d+) mm", told)[0])
     points = plyfile.PlyData.read(tmp_path / "new" / "point_cloud.ply")["vertex"]
