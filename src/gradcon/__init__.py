@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcon.methods.estimation import estimate
     from gradcon.methods.many import estimate_many
     from gradcon.methods.options import Options
-    from gradcon.report import Report, write_report
+    from gradcon.report import WrittenPage, write_report
     from gradcon.result import Result, Solve
     from gradcon.result.metrics import evaluate
     from gradcon.result.points import PointCloud
@@ -43,13 +43,13 @@ __all__ = [
     "Map",
     "Options",
     "PointCloud",
-    "Report",
     "Result",
     "Scene",
     "Solve",
     "StopReason",
     "Stopped",
     "Weights",
+    "WrittenPage",
     "estimate",
     "estimate_many",
     "evaluate",
@@ -80,7 +80,7 @@ _HOMES = {
     "gradcon.methods.estimation": ("estimate",),
     "gradcon.methods.many": ("estimate_many",),
     "gradcon.methods.options": ("Options",),
-    "gradcon.report": ("Report", "write_report"),
+    "gradcon.report": ("WrittenPage", "write_report"),
     "gradcon.result": ("Result", "Solve"),
     "gradcon.result.metrics": ("evaluate",),
     "gradcon.result.points": ("PointCloud",),
