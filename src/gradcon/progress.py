@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a line every few seconds elsewhere."""
+"""How far a piece of work has come, on stderr: a bar on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -6,52 +6,127 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import Any, Protocol
 
-from gradcon.result import Solve
-
-SECONDS_BETWEEN_LINES = 2.0
-SECONDS_OF_SILENCE = 4.0  # before the first solve is done, until it is said why
+SECONDS_BETWEEN_SOLVES = 2.0  # that are printed
+SECONDS_OF_SILENCE = 4.0  # before a line explains why the first solve takes so long
 
 
-def describe(row: Solve) -> str:
-    """What one solve did, in a line."""
+class Display:
+    """One bar, or lines that begin with the name of the work; use it in a `with` statement.
+
+    Parameters
+    ----------
+    name : str
+        What is being worked on.
+    total : int
+        How many steps the work has; nothing is shown of work that has none.
+    opening : str
+        The first line, where there is no bar.
+    note : str
+        Stands beside the bar until the first step is done.
+    seconds_between_lines : float
+        Steps that follow the last printed line sooner than this are not printed.
+    """
+
+    def __init__(
+        self, name: str, total: int, *, opening: str = "", note: str = "", seconds_between_lines: float = 0.0
+    ) -> None:
+        self.name, self.total, self.opening, self.note = name, total, opening, note
+        self.seconds_between_lines = seconds_between_lines
+        self.has_bar = bool(total) and sys.stderr.isatty()
+        self._bar: Any = None  # rich's
+        self._open = ExitStack()
+        self._printed = time.monotonic()
+
+    def __enter__(self) -> Display:
+        if self.has_bar:
+            self._bar = self._open.enter_context(_bar())
+            self._task = self._bar.add_task(self.name, total=self.total, note=self.note)
+        elif self.opening and self.total:
+            self.print(self.opening)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._open.close()
+
+    def show(self, done: int, note: str | None = None, line: str = "", *, now: bool = False) -> None:
+        """Show that `done` steps are done: `note` beside the bar, or `line` if it is due or must be printed `now`."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, **({} if note is None else {"note": note}))
+        elif self.total and line and (now or time.monotonic() - self._printed >= self.seconds_between_lines):
+            self.print(line)
+
+    def print(self, text: str) -> None:
+        """Print a line, whether or not there is a bar."""
+        self._printed = time.monotonic()
+        print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+
+
+def time_left(elapsed: float, done: float, remaining: float) -> str:
+    """Estimate how long the remaining work takes if it goes as fast as the work that is done."""
+    seconds = elapsed * remaining / done
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"
+
+
+class Solved(Protocol):
+    """What a display of solves needs to know about one."""
+
+    @property
+    def solve(self) -> int: ...
+    @property
+    def scales(self) -> tuple[int, ...]: ...
+    @property
+    def views(self) -> int: ...
+    @property
+    def step_mean(self) -> float: ...
+    @property
+    def rmse(self) -> float | None: ...
+
+
+def describe(row: Solved) -> str:
+    """Describe one solve in a line."""
     rmse = f", RMSE {row.rmse:.4f}" if row.rmse is not None else ""
     return f"step {row.step_mean:.1e} px, scales {'+'.join(map(str, row.scales))}, {row.views} views{rmse}"
 
 
 @contextmanager
-def display(solves: int, name: str) -> Iterator[Callable[[Solve], None]]:
-    """Yield the function to call with each finished solve."""
-    if not sys.stderr.isatty():
-        spoke = time.monotonic()
-        silence = threading.Timer(
-            SECONDS_OF_SILENCE, _say, [f"{name}: still at the first solve; a first run compiles for a minute"]
-        )
-        silence.daemon = True
-        silence.start()
+def display(solves: int, name: str) -> Iterator[Callable[[Solved], None]]:
+    """Yield a function to call with each finished solve of an estimate."""
+    with (
+        Display(name, solves, note="compiling at first use", seconds_between_lines=SECONDS_BETWEEN_SOLVES) as shown,
+        _broken_silence(shown) as silence,
+    ):
 
-        def line(row: Solve) -> None:
-            nonlocal spoke
+        def show(row: Solved) -> None:
             silence.cancel()
-            if row.solve == 1 or time.monotonic() - spoke >= SECONDS_BETWEEN_LINES:
-                spoke = time.monotonic()
-                _say(f"{name}: solve {row.solve} of at most {solves}: {describe(row)}")
+            text = describe(row)
+            shown.show(row.solve, text, f"solve {row.solve} of at most {solves}: {text}", now=row.solve == 1)
 
-        try:
-            yield line
-        finally:
-            silence.cancel()
-        return
+        yield show
 
+
+@contextmanager
+def _broken_silence(shown: Display) -> Iterator[threading.Timer]:
+    """Explain a long first solve where no bar does; the timer is to be cancelled when that solve is done."""
+    text = "still at the first solve; a first run compiles for a minute"
+    timer = threading.Timer(SECONDS_OF_SILENCE, shown.print, [text])
+    timer.daemon = True
+    if not shown.has_bar:
+        timer.start()
+    try:
+        yield timer
+    finally:
+        timer.cancel()
+
+
+def _bar() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    with Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=solves, note="compiling at first use")
-        yield lambda row: bar.update(task, completed=row.solve, note=describe(row))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    return Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json as json_module
 import re
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ from gradcon.io import Frames
 from gradcon.io.outputs import RESULT_FILES, SUMMARY
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
+from gradcon.progress import Display
 from gradcon.result import Result
 from gradcon.scene import Scene
 
@@ -192,21 +192,16 @@ def _describe(story: dict[str, Any], rows: list[dict[str, Any]], out: Path) -> s
 
 @contextmanager
 def _display(count: int, name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield the function to call with each finished frame: a bar on a terminal, a line each elsewhere."""
+    """Yield a function to call with each finished frame."""
+    opening = f"{count} frame{'s' * (count > 1)} to estimate"
+    with Display(name, count, opening=opening, note="compiling at first use") as display:
+        done = 0
 
-    def describe(row: dict[str, Any]) -> str:
-        rmse = f", RMSE {row['rmse']:.4f}" if row["rmse"] is not None else ""
-        return f"{row['solves']} solves in {row['seconds']:.2f} s{rmse}"
+        def show(row: dict[str, Any]) -> None:
+            nonlocal done
+            done += 1
+            rmse = f", RMSE {row['rmse']:.4f}" if row["rmse"] is not None else ""
+            text = f"frame {row['frame']}: {row['solves']} solves in {row['seconds']:.2f} s{rmse}"
+            display.show(done, text, text)
 
-    if not sys.stderr.isatty():
-        print(f"{name}: {count} frame{'s' * (count > 1)} to estimate", file=sys.stderr, flush=True)
-        yield lambda row: print(f"{name}: frame {row['frame']}: {describe(row)}", file=sys.stderr, flush=True)
-        return
-
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    with Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=count, note="compiling at first use")
-        yield lambda row: bar.update(task, advance=1, note=f"frame {row['frame']}: {describe(row)}")
+        yield show
