@@ -1,8 +1,9 @@
-"""Kinds of jobs for the tests, and what is left of them; workers import them from here."""
+"""Kinds of jobs for the tests, and what they leave behind; workers import them from here."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 from pathlib import Path
@@ -11,28 +12,31 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import DeviceError, InputError
-from gradcon.jobs import Job, Outcome, processes
+from gradcon.jobs import Job, Outcome
+from gradcon.jobs.processes import _serve
+from gradcon.jobs.workers import Gradcon, Returned, WarmUp, Workers, do, take_back
 from waiting import wait_until
 
 
-def square(x: int, folder: str, seconds: float = 0.0) -> Outcome:
-    """Leaves a mark for every time it runs."""
-    time.sleep(seconds)
+def square(x: int, folder: str, gate: str | None = None) -> Outcome:
+    """Leaves a mark for every time it runs.  It does not end before the number in the file `gate` is larger than x."""
+    if gate is not None:
+        wait_until(lambda: int(Path(gate).read_text() or 0) > x)
     (Path(folder) / f"{x}-{os.getpid()}-{time.monotonic_ns()}").touch()
     return Outcome(
-        {"square": x * x, "threads": os.environ["NUMBA_NUM_THREADS"]}, {"row": np.arange(x)} if x % 2 else {}
+        {"square": x * x, "threads": os.environ.get("NUMBA_NUM_THREADS")}, {"row": np.arange(x)} if x % 2 else {}
     )
 
 
 def fail(how: str) -> Outcome:
     if how == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-    raise InputError("photo.png: is not an image.") if how == "refuse" else ZeroDivisionError("by zero")
+    raise InputError("photo.png", "is not an image") if how == "refuse" else ZeroDivisionError("by zero")
 
 
-def squares(folder: Path, count: int = 6, seconds: float = 0.0) -> list[Job]:
+def squares(folder: Path, count: int = 6, gate: Path | None = None) -> list[Job]:
     folder.mkdir(exist_ok=True)
-    where = {"folder": str(folder), "seconds": seconds}
+    where = {"folder": str(folder), "gate": None if gate is None else str(gate)}
     return [Job(square, {"x": x}, "none", f"square {x}", where=where) for x in range(count)]
 
 
@@ -45,7 +49,7 @@ def marks(folder: Path) -> list[int]:
 
 
 def fail_at_first(mark: str) -> Outcome:
-    """The first time it is tried."""
+    """Fails the first time it is tried."""
     if not Path(mark).exists():
         Path(mark).touch()
         raise OSError("the network was away")
@@ -60,7 +64,7 @@ def die_once(mark: str) -> Outcome:
 
 
 def die_while_sending(mark: str) -> Outcome:
-    """The first time, with half of the outcome sent."""
+    """Dies the first time, when half of the outcome is sent."""
     from multiprocessing.connection import Connection
 
     def send_half(connection: Any, content: bytes) -> None:
@@ -80,9 +84,11 @@ def die() -> None:
 gpu_is_lost = False
 
 
-def use_gpu(number: int, fails: bool) -> Outcome:
+def use_gpu(number: int, fails: bool, mark: str | None = None) -> Outcome:
     global gpu_is_lost  # noqa: PLW0603
     gpu_is_lost = gpu_is_lost or fails
+    if mark is not None:
+        Path(mark).touch()
     if gpu_is_lost:
         raise DeviceError("cuda: the GPU failed.")
     return Outcome({})
@@ -91,12 +97,12 @@ def use_gpu(number: int, fails: bool) -> Outcome:
 DEATHS = "GRADCON_TESTS_DEATHS"  # a folder with a file for every process that is still to die when it starts
 
 
-def start_if_spared(threads: int, begins: Any) -> None:
-    """What a new process does first, instead of `gradcon.jobs.processes._start`."""
+def serve_if_spared(*arguments: Any) -> None:
+    """What a new process runs, instead of `gradcon.jobs.processes._serve`."""
     for death in Path(os.environ[DEATHS]).iterdir():
         death.unlink()
         die()
-    processes._start(threads, begins)
+    _serve(*arguments)
 
 
 def touch(mark: str) -> Outcome:
@@ -105,7 +111,7 @@ def touch(mark: str) -> Outcome:
 
 
 def wait_for(mark: str) -> Outcome:
-    """Until another job has touched it; busy as long as that takes."""
+    """Is busy until another job has touched a file."""
     wait_until(Path(mark).exists)
     return Outcome({})
 
@@ -118,12 +124,38 @@ def write_text(text: str) -> Outcome:
     return Outcome({}, files={"one/a.txt": text.encode(), "two/b.txt": text.encode()})
 
 
+class Inline(Workers):
+    """Does each job in this process, as soon as it is asked for."""
+
+    size = 1
+
+    def __init__(self) -> None:
+        self.held: list[Job] = []
+
+    def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> Inline:
+        return self
+
+    def room(self, ahead: bool = True) -> bool:
+        return not self.held
+
+    def hand_out(self, job: Job) -> None:
+        pickle.dumps(job.parameters)  # as for another process
+        self.held.append(job)
+
+    def returned(self, timeout: float | None) -> list[Returned]:
+        held, self.held = self.held, []
+        return [take_back(job, do(job, Gradcon.here())) for job in held]
+
+    def stop(self) -> None:
+        assert not self.held
+
+
 def finished(folder: Path) -> list[Path]:
     return list((folder / "jobs").glob("[0-9a-f]*.json"))
 
 
 def status(pid: int | str) -> list[str]:
-    """State, parent and so on of a process; nothing if it is gone."""
+    """Return the state, parent and so on of a process; nothing if it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -136,5 +168,5 @@ def children(pid: int) -> list[int]:
 
 
 def wait_until_gone(pids: list[int]) -> None:
-    """No process is left an orphan."""
+    """Wait until no process is left, not even as an orphan."""
     wait_until(lambda: all(status(pid)[:1] in ([], ["Z"]) for pid in pids))

@@ -84,7 +84,7 @@ def test_what_can_be_done_is_done_and_the_rest_is_listed(run: tuple[Path, int, s
     assert done == {"set-scene00", "other-scene00", "a_b_c"}
     assert {name: row["error"] for name, row in found.items() if name not in done} == {
         "scene01": f"{scenes}/set/scene01/input_Cam031.png: is truncated; copy or export the image again.",
-        "video": f"{scenes}/set/video: is a video; use gradcon estimate, which starts every frame from the one before.",
+        "video": f"{scenes}/set/video: is a video; use gradcon estimate, which starts each frame from the last.",
         "notes": f"{scenes}/set/notes: is an empty folder; give the one that holds the views.",
     }
     for name in ("scene01", "video", "notes"):
@@ -141,12 +141,12 @@ def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pyte
     (out / "scene00").mkdir(parents=True)
     (out / "scene00" / "thesis.tex").write_text("mine")
     before = everything(out)
-    assert refusal(capsys, scene, "--out", out).startswith(f"{out}/scene00: is there already, and is not of this batch")
+    assert refusal(capsys, scene, "--out", out).startswith(f"{out}/scene00: exists and does not belong to this batch")
     assert everything(out) == before
     (out / "batch.json").write_text("[]")
     assert "is not the list that `gradcon batch` writes" in refusal(capsys, scene, "--out", out)
     for given in (scene, scene.parent):  # also where it is one of those that a folder stands for
-        assert "is the folder to write into" in refusal(capsys, given, "--out", scene)
+        assert "is one of the scenes' folders" in refusal(capsys, given, "--out", scene)
     assert "there is no such folder or file" in refusal(capsys, scene, tmp_path / "typo", "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -165,7 +165,7 @@ def test_other_parameters_are_refused_and_named(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
-    """As far as a disk can be filled here: no file may become longer than so."""
+    """A limit on the length of a file stands for the full disk."""
     paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
     assert batch(paths[0], "--out", out) == 0
     before = everything(out)
@@ -223,17 +223,17 @@ def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, number: int, code: int) -> None:
-    write_scenes(tmp_path / "in", 30)
+    write_scenes(tmp_path / "in", 4)
     out = tmp_path / "out"
-    process = start_batch(tmp_path / "in", out)
-    wait_until(lambda: len(job_files(out)) >= 2 or process.poll() is not None, pause=0.01)
+    process = start_batch(tmp_path / "in", out, pause_after=2)
+    wait_until(lambda: len(job_files(out)) == 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()[1]
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, errors
     assert "finished scenes are kept" in errors.splitlines()[-1]
     finished = rows(out)
-    assert 2 <= len(finished) < 30
+    assert len(finished) == 2
     assert all(row["status"] == "done" for row in finished.values())
     assert len(Page(out / "index.html").pictures) == len(finished)
     assert not leftovers(out)

@@ -41,7 +41,7 @@ def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.
     assert {n: c for n, c in results(out).items() if n.startswith("scene01")} == {
         n: c for n, c in content.items() if n.startswith("scene01")
     }
-    # A damaged result is computed again, and that is said.
+    # A damaged result is computed again, with a message.
     damaged = out / "scene01" / "disparity.pfm"
     damaged.write_bytes(damaged.read_bytes()[:-4])
     assert batch(paths[1], "--out", out) == 0
@@ -122,7 +122,7 @@ def test_a_scene_that_is_changed_while_it_is_worked_on_is_not_kept(tmp_path: Pat
     content, written = view.read_bytes(), view.stat().st_mtime_ns
     view.write_bytes(content[:-1] + b"?")  # and as long as before
     os.utime(view, ns=(written + 1, written + 1))
-    assert job.changed() == f"{scene}: was changed after it was looked at; run it again."
+    assert job.changed() == f"{scene}: was changed while the batch was running; run the batch again."
     view.write_bytes(content)
     os.utime(view, ns=(written, written))
     assert job.changed() is None

@@ -25,7 +25,7 @@ pytestmark = [
 
 
 def test_kill_9_at_random_moments(tmp_path: Path) -> None:
-    write_scenes(tmp_path / "in", 8, size=24)
+    write_scenes(tmp_path / "in", 5, size=24)
     clean = tmp_path / "clean"
     begun = time.monotonic()
     assert start_batch(tmp_path / "in", clean).wait(timeout=PATIENCE) == 0
@@ -67,7 +67,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
 
 
 def is_worker(pid: int) -> bool:
-    """And not the process that cleans up after multiprocessing."""
+    """Return whether it is a worker, and not the process that cleans up after multiprocessing."""
     try:
         return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -20,7 +20,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="Dask is missing: pip install 'gradcon[cluster]'")
 
-from batch_scenes import QUICK, leftovers, results, start_batch, write_scenes
+from batch_scenes import QUICK, leftovers, results, resume, start_batch, write_scenes
 from gradcon import Options, estimate, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
@@ -33,9 +33,7 @@ from waiting import PATIENCE, wait_until
 pytestmark = pytest.mark.slow
 
 TESTS = str(Path(__file__).parent)
-
-
-COUNT = 30  # scenes, more than are done before something is killed
+COUNT = 6  # scenes, more than are done before something is killed
 
 
 def command_of(pid: int) -> bytes:
@@ -49,7 +47,11 @@ class Started:
         self.folder = folder
         self.file = folder / "scheduler.json"
         # A job that kills its worker is given up after the second one.
-        self.environment = {**os.environ, "PYTHONPATH": TESTS, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])]),
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+        }
         self.processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
         wait_until(lambda: self.file.exists() and self.file.read_text())
@@ -103,19 +105,21 @@ def done(out: Path) -> int:
     return len(list((out / "jobs").glob("*.json")))
 
 
-def wait_until_done(out: Path, count: int, process: subprocess.Popen[str]) -> None:
-    wait_until(lambda: done(out) >= count or process.poll() is not None, pause=0.01)
+def start_and_pause(scenes: Path, out: Path, scheduler: Path) -> subprocess.Popen[str]:
+    """Start a batch on a cluster, and wait until it has kept two results."""
+    process = start_batch(scenes, out, "--scheduler", str(scheduler), pause_after=2)
+    wait_until(lambda: done(out) == 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()[1]
+    return process
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
 def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_path: Path) -> None:
     write_scenes(tmp_path / "in", COUNT)
     out, here = tmp_path / "out", tmp_path / "here"
-    process = start_batch(tmp_path / "in", out, "--scheduler", str(two_workers.file))
-    wait_until_done(out, 2, process)
+    process = start_and_pause(tmp_path / "in", out, two_workers.file)
     os.kill(two_workers.first_worker(), signal.SIGKILL)
-    assert done(out) < COUNT
+    resume(out)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     assert f"{COUNT} of {COUNT} scenes" in errors
@@ -135,12 +139,13 @@ def test_an_outcome_may_take_its_time_to_come(
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # how often it is looked for something else meanwhile
     job = Job(many_bytes, {"count": 30_000_000}, "none", "large")
     with Cluster(str(two_workers.file)) as pool:
-        report = run([job], Store(tmp_path / "jobs"), pool=pool)
-    assert (report.computed, report.failures) == (1, {})
+        outcomes = run([job], Store(tmp_path / "jobs"), pool=pool)
+    assert (outcomes.computed, outcomes.failures) == (1, {})
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the worker")
-def test_a_worker_that_hangs_is_not_waited_for(two_workers: Started) -> None:
+def test_a_worker_that_hangs_is_not_waited_for(two_workers: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 0.1)
     wait_for_two(two_workers)
     worker = two_workers.first_worker()
     os.kill(worker, signal.SIGSTOP)
@@ -175,27 +180,27 @@ def test_that_there_are_no_workers_must_be_seen_for_a_while(monkeypatch: pytest.
 def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Started, tmp_path: Path) -> None:
     jobs = [Job(use_gpu, {"number": number, "fails": number == 1}, "none", "job") for number in range(8)]
     with Cluster(str(two_workers.file)) as pool:
-        report = run(jobs, Store(tmp_path / "jobs"), pool=pool)
-    assert report.failures == {jobs[1].key: "cuda: the GPU failed."}  # not "killed, or out of memory"
-    assert report.computed == 7
+        outcomes = run(jobs, Store(tmp_path / "jobs"), pool=pool)
+    assert outcomes.failures == {jobs[1].key: "cuda: the GPU failed."}  # not "killed, or out of memory"
+    assert outcomes.computed == 7
     wait_for_two(two_workers)
 
 
 def test_failures_are_told_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
     bad = [failing("raise"), failing("refuse"), failing("die")]
     with Cluster(str(two_workers.file)) as pool:
-        report = run(bad, Store(tmp_path / "jobs"), pool=pool)
-    assert report.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and where
-    assert report.failures == {
+        outcomes = run(bad, Store(tmp_path / "jobs"), pool=pool)
+    assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and where
+    assert outcomes.failures == {
         bad[1].key: "photo.png: is not an image.",
-        bad[2].key: "2 workers in a row died with it: killed, or out of memory.",
+        bad[2].key: "2 workers in a row died while they did it: they were killed, or ran out of memory.",
     }
 
 
 def test_a_worker_with_another_gradcon_is_named(two_workers: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     wait_for_two(two_workers)
-    monkeypatch.setattr("gradcon.jobs.workers.model_sha256", lambda: "another model")
-    with pytest.raises(InputError, match=r"^worker tcp://127\.0\.0\.1:\d+: runs a gradcon .* of other sources"):
+    monkeypatch.setattr("gradcon.jobs.workers.sources", lambda: "other sources")
+    with pytest.raises(InputError, match=r"^worker tcp://127\.0\.0\.1:\d+: runs a gradcon .* whose sources differ"):
         Cluster(str(two_workers.file))
 
 
@@ -217,8 +222,8 @@ def test_a_scheduler_that_is_none(
     for address, said in (
         ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: the scheduler cannot be reached (no scheduler answers there)"),
         (f"127.0.0.1:{silent.getsockname()[1]}", "the scheduler cannot be reached (no scheduler answers there)"),
-        ("here", "scheduler: 'here' is neither an address such as tcp://127.0.0.1:8786 nor a file"),
-        (tmp_path / "notes.txt", "is not a file that dask scheduler --scheduler-file wrote"),
+        ("here", "scheduler: 'here' is neither an address nor a file; give an address such as tcp://127.0.0.1:8786"),
+        (tmp_path / "notes.txt", "is not a scheduler file; give one that dask scheduler --scheduler-file wrote"),
     ):
         assert said in refusal(tmp_path / "in", tmp_path / "out", address, capsys)
     silent.close()
@@ -249,14 +254,15 @@ def test_no_workers_and_a_scheduler_that_dies(
         started.worker()
         monkeypatch.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)
         Cluster(str(started.file)).close()  # the worker is there
-        process = start_batch(tmp_path / "in", out, "--scheduler", str(started.file))
-        wait_until_done(out, 2, process)
+        process = start_and_pause(tmp_path / "in", out, started.file)
         started.scheduler.kill()
+        started.scheduler.wait()
+        resume(out)
         _, errors = process.communicate(timeout=PATIENCE)
     finally:
         started.stop()
     assert process.returncode == 2, errors
-    assert "the connection to the scheduler is lost; what is finished is kept" in errors.splitlines()[-1]
+    assert "the connection to the scheduler is lost; finished jobs are kept" in errors.splitlines()[-1]
     assert "Traceback" not in errors
     assert 2 <= done(out) < COUNT
     assert not leftovers(out)

@@ -13,10 +13,24 @@ import numpy as np
 import pytest
 
 from gradcon.errors import InputError
+from gradcon.identity import versions
 from gradcon.jobs import Job, Store, run
-from gradcon.jobs.display import Progress
 from gradcon.jobs.processes import cores
-from job_kinds import fail, failing, finished, marks, square, squares, touch, wait_for, wait_until_gone, write_text
+from gradcon.jobs.tally import Tally
+from gradcon.jobs.workers import Gradcon, OtherGradconError
+from job_kinds import (
+    Inline,
+    fail,
+    failing,
+    finished,
+    marks,
+    square,
+    squares,
+    touch,
+    wait_for,
+    wait_until_gone,
+    write_text,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -45,59 +59,62 @@ def test_the_key_is_what_the_outcome_depends_on(tmp_path: Path, monkeypatch: pyt
     assert Job(square, {"x": 2}, "abc", "one").key != job.key
     assert Job(square, {"x": 1}, "abd", "one").key != job.key
     assert Job(fail, {"x": 1}, "abc", "one").key != job.key
-    monkeypatch.setattr("gradcon.jobs.job.model_sha256", lambda: "another model")
+    monkeypatch.setattr("gradcon.jobs.job.sources", lambda: "other sources")
     assert Job(square, {"x": 1}, "abc", "one").key != job.key
 
 
 def test_jobs_are_made_while_others_are_done(tmp_path: Path) -> None:
-    """And not all of them before the first is handed out, for each may have much to hash."""
+    """Not all jobs are made before the first is handed out, because each may have much to hash."""
     ahead: list[int] = []
 
     def made() -> Iterator[Job]:
-        for number, job in enumerate(squares(tmp_path / "marks", 12, 0.02)):
+        for number, job in enumerate(squares(tmp_path / "marks", 12)):
             ahead.append(number - len(finished(tmp_path)))
             yield job
 
-    report = run(made(), Store(tmp_path / "jobs"), workers=1, total=12)
-    assert report.computed == 12
+    done = run(made(), Store(tmp_path / "jobs"), workers=1, total=12)
+    assert done.computed == 12
     assert max(ahead) <= 4
 
 
-def test_the_last_job_goes_to_who_is_free(tmp_path: Path) -> None:
-    """Not behind the first, which is busy until it is done."""
+def test_the_last_job_goes_to_an_idle_worker(tmp_path: Path) -> None:
+    """It must not wait behind the first, which is busy until the last is done."""
     mark = str(tmp_path / "mark")
     first, last = (Job(kind, {"mark": mark}, "none", "job") for kind in (wait_for, touch))
-    report = run([first, *squares(tmp_path / "marks", 1), last], Store(tmp_path / "jobs"), workers=2)
-    assert report.computed == 3
+    done = run([first, *squares(tmp_path / "marks", 1), last], Store(tmp_path / "jobs"), workers=2)
+    assert done.computed == 3
 
 
 def test_an_outcome_of_data_that_have_changed_is_not_kept(tmp_path: Path) -> None:
     sound, changed = squares(tmp_path / "marks", 2)
     changed = replace(changed, changed=partial(str, "it was changed."))
-    report = run([sound, changed], Store(tmp_path / "jobs"), workers=1)
-    assert report.failures == {changed.key: "it was changed."}
-    assert list(report.outcomes) == [sound.key]
+    done = run([sound, changed], Store(tmp_path / "jobs"), pool=Inline())
+    assert done.failures == {changed.key: "it was changed."}
+    assert list(done.outcomes) == [sound.key]
     assert Store(tmp_path / "jobs").load(changed) is None
 
 
 def test_files_go_where_people_look_for_them(tmp_path: Path) -> None:
     job = Job(write_text, {"text": "abc"}, "none", "text")
-    report = run([job], Store(tmp_path / "jobs", root=tmp_path), workers=1)
+    done = run([job], Store(tmp_path / "jobs", root=tmp_path), pool=Inline())
     assert (tmp_path / "one" / "a.txt").read_bytes() == b"abc"
-    outcome = report[job]
+    outcome = done[job]
     assert outcome is not None
     assert outcome.files == {}  # or all results of a long run would be held in memory
     assert Store(tmp_path / "jobs", root=tmp_path).load(job) is not None
     (tmp_path / "two" / "b.txt").write_bytes(b"ab?")
     store = Store(tmp_path / "jobs", root=tmp_path)
     assert store.load(job) is None
-    assert store.damaged == [f"{tmp_path / 'two' / 'b.txt'}: does not hold what was written into it."]
+    assert store.damaged == [f"{tmp_path / 'two' / 'b.txt'}: no longer holds what was written into it."]
 
 
-def test_a_worker_of_another_gradcon_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradcon.jobs.workers.model_sha256", lambda: "another model")
-    with pytest.raises(InputError, match=r"^worker: runs a gradcon .* of other sources; install the same one there\.$"):
+def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Gradcon("0.0.1", "other sources")
+    monkeypatch.setattr(Gradcon, "here", classmethod(lambda _: here))
+    with pytest.raises(OtherGradconError) as refused:
         run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2)
+    version = versions(["gradcon"])["gradcon"]
+    assert refused.value.problem == f"runs gradcon {version}, not 0.0.1"
     assert marks(tmp_path / "marks") == []
     wait_until_gone([child.pid for child in multiprocessing.active_children() if child.pid])
 
@@ -105,7 +122,7 @@ def test_a_worker_of_another_gradcon_is_refused(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("damage", ["cut", "empty", "edited", "swapped", "no arrays", "other arrays"])
 def test_a_damaged_outcome_is_named_and_computed_again(tmp_path: Path, damage: str) -> None:
     jobs = squares(tmp_path / "marks", 4)
-    run(jobs, Store(tmp_path / "jobs"), workers=1)
+    run(jobs, Store(tmp_path / "jobs"), pool=Inline())
     file, arrays = (tmp_path / "jobs" / f"{jobs[3].key}.{end}" for end in ("json", "npz"))
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:100])
@@ -120,11 +137,11 @@ def test_a_damaged_outcome_is_named_and_computed_again(tmp_path: Path, damage: s
     else:
         arrays.write_bytes(arrays.read_bytes()[:-1] + b"?")
     store = Store(tmp_path / "jobs")
-    report = run(jobs, store, workers=1)
-    assert (report.computed, report.reused) == (1, 3)
+    done = run(jobs, store, pool=Inline())
+    assert (done.computed, done.reused) == (1, 3)
     assert len(store.damaged) == 1
     assert jobs[3].key in store.damaged[0]
-    outcome = report[jobs[3]]
+    outcome = done[jobs[3]]
     assert outcome is not None
     assert outcome.record["square"] == 9
     assert Store(tmp_path / "jobs").load(jobs[3]) is not None
@@ -136,14 +153,14 @@ def test_workers_share_the_cores(tmp_path: Path) -> None:
             Job(square, {"x": x}, f"{workers} {alone}", "job", where={"folder": str(tmp_path)}, alone=alone)
             for x in range(4)
         ]
-        report = run(jobs, Store(tmp_path / "jobs"), workers=workers)
-        threads = {outcome.record["threads"] for outcome in report.outcomes.values()}
+        done = run(jobs, Store(tmp_path / "jobs"), workers=workers)
+        threads = {outcome.record["threads"] for outcome in done.outcomes.values()}
         assert threads == {str(1 if workers > 1 and not alone else cores())}
 
 
 def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jobs = [*squares(tmp_path / "marks", 3), failing("raise")]
-    run(jobs, Store(tmp_path / "jobs"), workers=1, display=Progress("squares"))
+    run(jobs, Store(tmp_path / "jobs"), workers=1, tally=Tally("squares"))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "squares: 4 jobs"
     assert lines[-1].startswith("squares: 4 of 4 jobs, 1 failed, about 0 s left")
@@ -151,16 +168,18 @@ def test_progress_says_how_much_is_left(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_the_time_left_follows_the_costs() -> None:
     jobs = [Job(fail, {"how": str(cost)}, "none", "job", cost=cost) for cost in (1.0, 9.0)]
-    display = Progress("p")
-    with display.showing(jobs, workers=2):
-        display.started -= 60  # a minute ago
-        display.finished(jobs[0])
-        assert display.left() == "about 9 min left"
+    tally = Tally()
+    with tally.counting(jobs, workers=2):
+        tally.begun()
+        assert tally.started is not None
+        tally.started -= 60  # a minute ago
+        tally.finished(jobs[0])
+        assert tally.describe("a label") == "about 9 min left, a label"
 
 
 def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "jobs")
-    with store.locked(), pytest.raises(InputError, match="another run is working"), Store(tmp_path / "jobs").locked():
+    with store.locked(), pytest.raises(InputError, match="in use by another run"), Store(tmp_path / "jobs").locked():
         pass
     with Store(tmp_path / "jobs").locked():  # the first is gone
         pass

@@ -1,14 +1,14 @@
-"""What fails and who dies: whose fault it was, and that nobody else pays for it."""
+"""Jobs that fail and workers that die: the right job is blamed, and no other pays for it."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
+import re
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,8 @@ from job_kinds import (
     failing,
     finished,
     marks,
+    serve_if_spared,
     squares,
-    start_if_spared,
     use_gpu,
     wait_for,
     wait_until_gone,
@@ -37,8 +37,15 @@ from waiting import PATIENCE, wait_until
 pytestmark = pytest.mark.slow
 
 
+def all_returned(workers: Workers, count: int) -> list[Returned]:
+    """Wait until this many jobs have come back."""
+    back: list[Returned] = []
+    wait_until(lambda: len(back) >= count or back.extend(workers.returned(PATIENCE)))
+    return back
+
+
 class OneBigWorker(Workers):
-    """Does two jobs at once; its killer kills it when each of the others has failed once."""
+    """Does two jobs at once; a killer kills it when each of the other jobs has failed once."""
 
     size = 2
 
@@ -66,18 +73,18 @@ class OneBigWorker(Workers):
             return [Returned(job, failure="died.", suspect=True) for job in back]
         return [Returned(job, failure="of its own.") for job in back]
 
-    def stop(self, at_once: bool) -> None:
+    def stop(self) -> None:
         assert not self.held
 
 
-def test_who_fails_beside_a_killer_is_given_up_for_its_own_reason(tmp_path: Path) -> None:
-    """It fails, is tried again while the killer is there, and dies with it: a third try, by itself, tells."""
+def test_a_job_that_fails_beside_a_killer_is_given_up_for_its_own_reason(tmp_path: Path) -> None:
+    """It fails, is tried again beside the killer and dies with it: only a third try, by itself, tells."""
     refused, killer = failing("refuse"), failing("die")
-    report = run([refused, killer], Store(tmp_path / "jobs"), pool=OneBigWorker())
-    assert report.failures == {refused.key: "of its own.", killer.key: "died."}
+    done = run([refused, killer], Store(tmp_path / "jobs"), pool=OneBigWorker())
+    assert done.failures == {refused.key: "of its own.", killer.key: "died."}
 
 
-def test_a_death_beside_others_is_no_try_of_its_own() -> None:
+def test_a_death_beside_other_jobs_does_not_count_as_a_try() -> None:
     queue, job = _Queue(), failing("refuse")
     queue.ready.append(job)
     for failure in (Returned(job, failure="died.", suspect=True), Returned(job, failure="of its own.")):
@@ -87,7 +94,7 @@ def test_a_death_beside_others_is_no_try_of_its_own() -> None:
     assert queue.failed(Returned(job, failure="of its own.")) == "of its own."
 
 
-def test_who_dies_by_itself_is_given_up_at_once() -> None:
+def test_a_job_that_kills_its_worker_alone_is_given_up_at_once() -> None:
     queue, job = _Queue(), failing("die")
     queue.ready.append(job)
     assert queue.next(last=True) is job
@@ -96,71 +103,74 @@ def test_who_dies_by_itself_is_given_up_at_once() -> None:
     assert queue.failed(Returned(job, failure="died.", suspect=True)) == "died."
 
 
-@pytest.mark.parametrize(("workers", "deaths"), [(1, 2), (5, 4), (1, 100)])
-def test_who_has_not_begun_is_not_blamed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, deaths: int
+@pytest.mark.parametrize(("workers", "deaths", "count"), [(1, 2, 3), (3, 2, 4), (1, 100, 2)])
+def test_a_job_that_has_not_begun_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, deaths: int, count: int
 ) -> None:
-    """Processes that are killed while they start; but not for ever."""
+    """Processes may be killed while they start, but not for ever."""
     monkeypatch.setattr("gradcon.jobs.runner.RETRIES", 0)
-    monkeypatch.setattr(processes, "_start", start_if_spared)
+    monkeypatch.setattr(processes, "MOST_STILLBORN", 3)
+    monkeypatch.setattr(processes, "_serve", serve_if_spared)
     monkeypatch.setenv(DEATHS, str(tmp_path / "deaths"))
     (tmp_path / "deaths").mkdir()
     for number in range(deaths):
         (tmp_path / "deaths" / str(number)).touch()
-    jobs = squares(tmp_path / "marks", 8)
-    report = run(jobs, Store(tmp_path / "jobs"), workers=workers)
+    jobs = squares(tmp_path / "marks", count)
+    done = run(jobs, Store(tmp_path / "jobs"), workers=workers)
     if deaths < 100:
-        assert (report.computed, report.failures) == (8, {})
+        assert (done.computed, done.failures) == (count, {})
     else:
-        assert report.failures == {job.key: processes.DIED for job in jobs}
+        assert done.failures == {job.key: processes.DIED for job in jobs}
         assert marks(tmp_path / "marks") == []
 
 
-def test_who_is_stopped_kills_nobody_elses_processes() -> None:
+def test_stopping_kills_no_other_processes() -> None:
     crew = Processes(1)
     crew.hand_out(failing("raise"))
     other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(PATIENCE,))
     other.start()
-    (child,) = crew._crew[0].pool._processes.values()
-    crew.stop(at_once=True)
-    child.join(PATIENCE)
+    child = crew._processes[0].child
+    assert child is not None
+    crew.stop()
     assert not child.is_alive()
     assert other.is_alive()
     other.kill()
 
 
-def test_a_failing_job_stops_no_other(tmp_path: Path) -> None:
+def test_a_failing_job_does_not_stop_the_others(tmp_path: Path) -> None:
     jobs = squares(tmp_path / "marks")
     bad = [failing("raise"), failing("refuse")]
-    report = run([jobs[0], *bad, *jobs[1:]], Store(tmp_path / "jobs"), workers=2)
-    assert report.computed == 6
-    assert report.failures == {bad[0].key: "ZeroDivisionError: by zero", bad[1].key: "photo.png: is not an image."}
+    done = run([jobs[0], *bad, *jobs[1:]], Store(tmp_path / "jobs"), workers=2)
+    assert done.computed == 6
+    why = done.failures.pop(bad[0].key)
+    assert re.fullmatch(r"ZeroDivisionError: by zero \(.*job_kinds\.py:\d+\)", why)
+    assert done.failures == {bad[1].key: "photo.png: is not an image."}
 
 
 def test_only_the_job_that_kills_its_worker_is_given_up(tmp_path: Path) -> None:
-    jobs = squares(tmp_path / "marks", seconds=0.05)
+    jobs = squares(tmp_path / "marks")
     killer = failing("die")
-    report = run([*jobs[:2], killer, *jobs[2:]], Store(tmp_path / "jobs"), workers=2)
-    assert sorted(report.outcomes) == sorted(job.key for job in jobs)
-    assert list(report.failures) == [killer.key]
-    assert "died" in report.failures[killer.key]
+    done = run([*jobs[:2], killer, *jobs[2:]], Store(tmp_path / "jobs"), workers=2)
+    assert sorted(done.outcomes) == sorted(job.key for job in jobs)
+    assert list(done.failures) == [killer.key]
+    assert "died" in done.failures[killer.key]
 
 
-def test_what_fails_is_tried_again_after_the_others(tmp_path: Path) -> None:
+def test_a_failed_job_is_tried_again_after_the_others(tmp_path: Path) -> None:
     weak = Job(fail_at_first, {"mark": str(tmp_path / "mark")}, "none", "weak")
     jobs = squares(tmp_path / "marks", 3)
-    report = run([weak, *jobs], Store(tmp_path / "jobs"), workers=1)
-    assert report.failures == {}
-    assert list(report.outcomes) == [job.key for job in [*jobs, weak]]
+    done = run([weak, *jobs], Store(tmp_path / "jobs"), workers=1)
+    assert done.failures == {}
+    assert list(done.outcomes) == [job.key for job in [*jobs, weak]]
 
 
-def test_who_waits_behind_a_killer_is_innocent(tmp_path: Path) -> None:
-    """Two processes die, and both times the same job was the next in their queue."""
+def test_a_job_behind_a_killer_is_innocent(tmp_path: Path) -> None:
+    """Two processes die, and both times the same job was next in their queue."""
     killers = [Job(die_once, {"mark": str(tmp_path / f"mark{k}")}, "none", f"killer {k}") for k in range(3)]
     jobs = squares(tmp_path / "marks", 1)
-    report = run([killers[0], jobs[0], *killers[1:]], Store(tmp_path / "jobs"), workers=1)
-    assert report.failures == {}
-    assert report.computed == 4
+    done = run([killers[0], jobs[0], *killers[1:]], Store(tmp_path / "jobs"), workers=1)
+    assert done.failures == {}
+    assert done.computed == 4
 
 
 SENDING = """
@@ -181,14 +191,15 @@ def test_a_process_that_lost_its_gpu_ends_whatever_it_does(tmp_path: Path) -> No
     with Processes(1) as processes:
         processes.hand_out(lost)
         processes.hand_out(endless)
-        (child,) = processes._crew[0].pool._processes.values()
-        assert Returned(endless) in processes.returned(PATIENCE)
+        child = processes._processes[0].child
+        assert child is not None
+        assert Returned(endless) in all_returned(processes, 2)
         child.join(PATIENCE)
         assert not child.is_alive()
 
 
-def test_half_an_outcome_is_waited_for_by_nobody(tmp_path: Path) -> None:
-    """In a process of its own, which would wait for ever."""
+def test_nobody_waits_for_the_rest_of_half_an_outcome(tmp_path: Path) -> None:
+    """This runs in a process of its own, which would wait for ever."""
     command = [sys.executable, "-c", SENDING, str(Path(__file__).parent), str(tmp_path)]
     found = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert found.stdout == "3\n", found.stderr
@@ -197,25 +208,25 @@ def test_half_an_outcome_is_waited_for_by_nobody(tmp_path: Path) -> None:
 
 def test_a_process_that_dies_before_its_first_job_costs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradcon.jobs.runner.RETRIES", 0)
-    report = run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2, warm_up=die)
-    assert (report.computed, report.failures) == (6, {})
+    done = run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2, warm_up=die)
+    assert (done.computed, done.failures) == (6, {})
 
 
 def test_a_process_that_lost_its_gpu_is_replaced(tmp_path: Path) -> None:
     jobs = [Job(use_gpu, {"number": number, "fails": number == 1}, "none", "job") for number in range(5)]
-    report = run(jobs, Store(tmp_path / "jobs"), workers=1)
-    assert report.failures == {jobs[1].key: "cuda: the GPU failed."}
-    assert report.computed == 4
+    done = run(jobs, Store(tmp_path / "jobs"), workers=1)
+    assert done.failures == {jobs[1].key: "cuda: the GPU failed."}
+    assert done.computed == 4
 
 
-def test_who_fails_behind_a_job_that_lost_the_gpu_is_innocent() -> None:
-    first, behind = (Job(use_gpu, {"number": number, "fails": number == 0}, "none", "job") for number in range(2))
+def test_a_job_that_fails_behind_one_that_lost_the_gpu_is_innocent(tmp_path: Path) -> None:
+    first = Job(use_gpu, {"number": 0, "fails": True}, "none", "job")
+    behind = Job(use_gpu, {"number": 1, "fails": False, "mark": str(tmp_path / "mark")}, "none", "job")
     with Processes(1) as processes:
         processes.hand_out(first)
         processes.hand_out(behind)
-        (held,) = processes._crew
-        wait(held.jobs, timeout=PATIENCE)  # both have failed before either comes back
-        assert processes.returned(60) == [Returned(first, failure="cuda: the GPU failed."), Returned(behind)]
+        wait_until((tmp_path / "mark").exists)  # both have failed before either comes back
+        assert all_returned(processes, 2) == [Returned(first, failure="cuda: the GPU failed."), Returned(behind)]
 
 
 SCRIPT = """
@@ -229,52 +240,52 @@ if __name__ == "__main__":
     # A shell that started the tests in the background has them ignore SIGINT; this must not inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[2])
-    run(job_kinds.squares(folder / "marks", 60, 0.15), Store(folder / "jobs"), workers=2)
+    run(job_kinds.squares(folder / "marks", 12, folder / "gate"), Store(folder / "jobs"), workers=2)
     print("done")
 """
 
 
-def start(tmp_path: Path) -> subprocess.Popen[str]:
+def start(tmp_path: Path, gate: int) -> subprocess.Popen[str]:
+    """Start a run of twelve jobs, of which only the first ones can end: as many as `gate` says."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
+    (tmp_path / "gate").write_text(str(gate))
     command = [sys.executable, str(script), str(Path(__file__).parent), str(tmp_path)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
 def test_kill_9_loses_only_what_was_in_flight(tmp_path: Path) -> None:
-    """At several moments of a run, again and again in the same folder, until it comes to its end."""
-    done = 0
-    for more in (0, 1, 3, 2):  # of 60, to be finished before the next kill
-        process = start(tmp_path)
-        wait_until(lambda: len(finished(tmp_path)) >= done + more, pause=0.01)  # noqa: B023
+    """Kill runs at several moments, one after the other in the same folder, until one comes to its end."""
+    for gate in (1, 4, 6):
+        process = start(tmp_path, gate)
+        wait_until(lambda: len(finished(tmp_path)) == gate, pause=0.01)  # noqa: B023
         workers = children(process.pid)
-        assert len(workers) >= 2 or more == 0
+        assert len(workers) >= 2
         process.kill()
         process.wait()
         wait_until_gone(workers)
+        assert len(finished(tmp_path)) == gate
         for path in finished(tmp_path):
             json.loads(path.read_text())  # whole
-        assert len(finished(tmp_path)) >= done + more
-        done = len(finished(tmp_path))
-    assert done < 60
-    output, errors = start(tmp_path).communicate(timeout=PATIENCE)
+    output, errors = start(tmp_path, gate=12).communicate(timeout=PATIENCE)
     assert output == "done\n", errors
-    report = run(squares(tmp_path / "marks", 60, 0.15), Store(tmp_path / "jobs"), workers=1)
-    assert (report.reused, report.computed) == (60, 0)
-    assert len(marks(tmp_path / "marks")) <= 60 + 4 * 2 * 2  # in each killed run at most two a worker were lost
+    done = run(squares(tmp_path / "marks", 12), Store(tmp_path / "jobs"), workers=1)
+    assert (done.reused, done.computed) == (12, 0)
+    assert marks(tmp_path / "marks") == list(range(12))  # none was done twice
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see whether processes are gone")
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path) -> None:
-    process = start(tmp_path)
-    wait_until(lambda: list((tmp_path / "jobs").glob("*.json")))
+    process = start(tmp_path, gate=1)
+    wait_until(lambda: finished(tmp_path))
     workers = children(process.pid)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode != 0
+    assert errors.count("KeyboardInterrupt") == 1  # none of a worker
     wait_until_gone(workers)
-    assert 1 <= len(finished(tmp_path)) < 60
+    assert len(finished(tmp_path)) == 1
     assert not list((tmp_path / "jobs").glob("*.tmp"))
 
 

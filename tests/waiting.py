@@ -1,4 +1,4 @@
-"""How tests wait: for as long as a busy machine may take, and no longer than a hang should."""
+"""How tests wait: as long as a busy machine may take, but not for ever."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE = 600.0  # seconds after which what has not come is taken never to come
+PATIENCE = 600.0  # seconds after which something is taken to hang
 
 
 def wait_until(condition: Callable[[], Any], pause: float = 0.02) -> Any:
-    """Until something is so; what it is."""
+    """Wait until a condition holds; return its value."""
     end = time.monotonic() + PATIENCE
     while not (value := condition()):
         assert time.monotonic() < end, f"not within {PATIENCE:.0f} s"

@@ -1,11 +1,11 @@
-"""Many scenes, each into a folder of its own: what `gradcon batch` does.
+"""Many scenes, each estimated into a folder of its own: what `gradcon batch` does.
 
-scenes    which scenes there are, and what their folders are called
-inputs    the hash of all that a scene's estimate reads
-work      the job of one scene, which a worker does: no file is written there, its bytes are sent back
-folder    the output folder: whose it is, and what is finished in it
-summary   summary.csv and index.html
-run       all of it
+scenes    finds the scenes and names their folders
+inputs    hashes everything that a scene's estimate reads
+work      the job of one scene; the worker sends the files of the result back as bytes, and writes none itself
+folder    the output folder: which batch it belongs to, and what is finished in it
+summary   writes summary.csv and index.html
+run       puts these together
 """
 
 from gradcon.batch.run import run_batch

@@ -1,8 +1,7 @@
-"""The output folder of a batch: whose it is, and what is finished in it.
+"""The output folder of a batch: which batch it belongs to, and what is finished in it.
 
-batch.json holds the parameters, which all results in the folder share, the folder of each scene, and why scenes failed
-that have.  It is written before any result, so that whatever a killed run leaves in one of these folders is known as
-the batch's own.
+batch.json holds the parameters, which all results in the folder share, the folder of each scene, and the reasons why
+scenes failed.  It is written before any result, so that what a killed run leaves behind is known to be the batch's own.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gradcon.batch.inputs import scene_files
+from gradcon.batch.inputs import scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder, name_folders
-from gradcon.batch.work import inputs_sha256
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
 from gradcon.io.format import Hints
@@ -29,7 +27,7 @@ REPORT = "report.html"  # in a scene's folder
 
 
 class BatchFolder:
-    """The folder `path`, for a batch with these parameters."""
+    """The folder `path` as the output of a batch with these parameters."""
 
     def __init__(self, path: Path, parameters: dict[str, Any]) -> None:
         self.path = path
@@ -37,7 +35,7 @@ class BatchFolder:
         self.store = Store(path / JOBS, root=path)
 
     def refuse_other(self) -> None:
-        """An error, and nothing touched, if it holds something else than a batch with the same parameters."""
+        """Raise an error unless the folder is empty, or holds a batch with the same parameters."""
         kept = self._list()
         if kept is None:
             self._refuse_foreign()
@@ -46,23 +44,25 @@ class BatchFolder:
         told, other = _flat(self.parameters), _flat(there)
         for name in sorted(told.keys() | other.keys()):
             if told.get(name) != other.get(name):
+                there_and_here = f"{name} {_shown(other.get(name))}, not {_shown(told.get(name))}"
                 raise InputError(
-                    f"{self.path}: holds a batch with other parameters ({name} {_said(other.get(name))}, not "
-                    f"{_said(told.get(name))}); give the same, or choose another folder."
+                    self.path,
+                    f"holds a batch with other parameters ({there_and_here})",
+                    "give the same parameters, or choose another folder",
                 )
 
     def refuse_foreign_results(self, paths: Sequence[Path]) -> list[SceneFolder]:
-        """A folder for each scene; an error, and nothing touched, if something else is there."""
+        """Name a folder for each scene; raise an error if one of them exists and does not belong to this batch."""
         taken = self.scenes()
-        finished = cache(self.finished)  # looked for only where a scene may have moved
+        finished = cache(self.finished)  # read only if a scene may have moved
 
         def holds(folder: str, path: Path) -> bool:
             kept = finished().get(folder, [])
             if not kept:
                 return False
             try:
-                here = inputs_sha256(path, scene_files(path, Hints(**self.parameters["hints"]), self.path))
-            except InputError:  # said when its turn comes
+                here = scene_sha256(path, scene_files(path, Hints(**self.parameters["hints"]), self.path))
+            except InputError:  # reported when its turn comes
                 return False
             return any(job["job"]["inputs"] == here for job in kept)
 
@@ -71,12 +71,12 @@ class BatchFolder:
             place = self.path / entry.folder
             if entry.folder not in taken and (place.is_symlink() or place.is_file() or _holds_something(place)):
                 raise InputError(
-                    f"{place}: is there already, and is not of this batch; move it away, or choose another folder."
+                    place, "exists and does not belong to this batch", "move it away, or choose another folder"
                 )
         return entries
 
     def note_scenes(self, paths: Sequence[Path]) -> list[SceneFolder]:
-        """A folder for each scene, noted in batch.json; within `store.locked()`."""
+        """Name a folder for each scene and note it in batch.json; to be called within `store.locked()`."""
         self.refuse_other()
         entries, taken = self.refuse_foreign_results(paths), self.scenes()
         scenes = taken | {entry.folder: str(entry.path) for entry in entries}
@@ -85,24 +85,24 @@ class BatchFolder:
         return entries
 
     def note_failures(self, done: Iterable[str], failures: Mapping[str, str]) -> None:
-        """Which scenes' folders are done now, and why those of others are not."""
+        """Note the reasons for failures, and forget those of scenes that are done now."""
         before, forgotten = self.failures(), set(done)
         now = {folder: why for folder, why in before.items() if folder not in forgotten} | dict(failures)
         if now != before:
             self._write_list(self.scenes(), now)
 
     def failures(self) -> dict[str, str]:
-        """Why scenes failed when they were last tried, by their folders."""
+        """Return why scenes failed when they were last tried, by their folders."""
         kept = self._list()
         return dict(kept.get("failures", {})) if kept is not None else {}
 
     def scenes(self) -> dict[str, str]:
-        """The path of each scene, by its folder."""
+        """Return the path of each scene, by its folder."""
         kept = self._list()
         return dict(kept["scenes"]) if kept is not None else {}
 
     def finished(self) -> dict[str, list[dict[str, Any]]]:
-        """What was kept of the jobs of every scene's folder, the newest last; there may be one for an older input."""
+        """Return the finished jobs of each scene's folder, the newest last; there may be some for older inputs."""
         found: dict[str, list[dict[str, Any]]] = {}
         files = [path for path in files_in(self.store.folder) if path.suffix == ".json"]
         for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
@@ -110,11 +110,11 @@ class BatchFolder:
                 kept = self.store.read(path)
                 found.setdefault(kept["record"]["folder"], []).append({**kept, "key": path.stem})
             except (InputError, LookupError, TypeError):
-                continue  # damaged: the scene's job will not find it either
+                continue  # it is damaged: the scene's job will not find it either
         return found
 
     def remove_superseded(self, keys: dict[str, str]) -> None:
-        """Forget what was kept of scenes' earlier inputs; `keys` has the job of each folder that is done now."""
+        """Remove what was kept for earlier inputs; `keys` has the key of the job of each folder that is done now."""
         for folder, kept in self.finished().items():
             if folder not in keys:
                 continue
@@ -123,7 +123,7 @@ class BatchFolder:
                 if job["key"] != keys[folder]:
                     (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)
                     own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
-                    for name in {*own, f"{folder}/{REPORT}"} - files:  # a page of what is no longer there, too
+                    for name in {*own, f"{folder}/{REPORT}"} - files:  # also the page of a result that is gone
                         (self.path / name).unlink(missing_ok=True)
 
     def _write_list(self, scenes: dict[str, str], failures: dict[str, str]) -> None:
@@ -140,17 +140,17 @@ class BatchFolder:
             if kept["format"] != BATCH_FORMAT or not all(isinstance(part, dict) for part in parts):
                 raise ValueError
         except (ValueError, LookupError, TypeError):
-            raise InputError(f"{path}: is not the list that `gradcon batch` writes; choose another folder.") from None
+            raise InputError(path, "is not the list that `gradcon batch` writes", "choose another folder") from None
         return dict(kept)
 
     def _refuse_foreign(self) -> None:
         if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{self.path}: is a file; give a folder to write into.")
+            raise InputError(self.path, "is a file", "give a folder to write into")
         there = {file.name for file in files_in(self.path)} if self.path.is_dir() else set()
         if JOBS in there and not any(file.suffix == ".json" for file in files_in(self.path / JOBS)):
-            there.discard(JOBS)  # of a batch that was killed before it began
+            there.discard(JOBS)  # left by a batch that was killed before it began
         for name in sorted(there & {JOBS, TABLE, INDEX, RESULT, VIDEO_LIST, "results.json", "manifest.json"}):
-            raise InputError(f"{self.path}: holds {name} of another run; choose another folder.")
+            raise InputError(self.path, f"holds {name} of another run", "choose another folder")
 
 
 def _holds_something(folder: Path) -> bool:
@@ -158,11 +158,11 @@ def _holds_something(folder: Path) -> bool:
 
 
 def _flat(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Options and hints beside the others."""
+    """Put the options and hints beside the other parameters."""
     groups = [name for name in ("options", "hints") if isinstance(parameters.get(name), dict)]
     own = {name: value for name, value in parameters.items() if name not in groups}
     return own | {name: value for group in groups for name, value in parameters[group].items()}
 
 
-def _said(value: Any) -> str:
+def _shown(value: Any) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)

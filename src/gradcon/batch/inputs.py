@@ -1,4 +1,4 @@
-"""The hash of all that a scene's estimate may read, so that a changed scene is computed again."""
+"""Hashes everything that a scene's estimate may read, so that a changed scene is computed again."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Files = dict[str, Path]  # by names relative to the scene
 
 
 def scene_sha256(path: Path, files: Files) -> str:
-    """Of the names and contents of a scene's files."""
+    """Hash the names and contents of a scene's files."""
     named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
     return sha256_of([path.name if path.is_file() else "", named])
 
 
 class Watch:
-    """Tells whether a scene was written to, by the sizes and times of its files, which are not read for that.
+    """Notices when a scene is written to, by the sizes and times of its files; it does not read them.
 
-    A file that was changed and put back counts: what was between may have been read.
+    A file that was changed and restored counts as changed, because the estimate may have read it in between.
     """
 
     def __init__(self, path: Path, files: Files, output: Path) -> None:
@@ -33,32 +33,32 @@ class Watch:
         self._before = _stamps(files)
 
     def changed(self) -> str | None:
-        """Why a result cannot be kept under the hash of the files as they were when this was made."""
+        """Return a sentence if the files are no longer those that were hashed, so that the result cannot be kept."""
         try:
             if _stamps(self.files | _files_within(self.path, self.output)) == self._before:
                 return None
-        except InputError:  # one is gone
+        except InputError:  # a file is gone
             pass
-        return f"{self.path}: was changed after it was looked at; run it again."
+        return str(InputError(self.path, "was changed while the batch was running", "run the batch again"))
 
 
 def scene_files(path: Path, hints: Hints, output: Path) -> Files:
-    """All that a scene's estimate may read.
+    """Return all files that a scene's estimate may read.
 
-    These are all files in its folder and below, whether they are read or not, and images that it names elsewhere; of a
-    scene that is one file, that file; of a list of images (rig.toml), all in the list's folder, below which its images
-    are.  Hidden files do not count, and neither does what lies in `output`.
+    These are all files in the scene's folder and below, whether they are read or not, and the images elsewhere that it
+    refers to.  If the scene is a single file, it is that file; if it is a list of images (rig.toml), all files in the
+    list's folder.  Hidden files and everything in `output` are left out.
     """
     files, root = _files_within(path, output), _root(path)
     try:
         listing = list_scene(path, hints)
     except InputError:
-        pass  # said when the scene is estimated
+        pass  # reported when the scene is estimated
     except OSError as error:
         raise _unreadable(error.filename or path, error) from None
     else:
         images = [view.read.path for view in listing.views if isinstance(view.read, ImageFile)]
-        files |= {os.path.relpath(file, root): file for file in images}  # of COLMAP they are beside the model
+        files |= {os.path.relpath(file, root): file for file in images}  # COLMAP puts them beside the model
     return files
 
 
@@ -79,7 +79,7 @@ def _walk(root: Path, output: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(root, followlinks=True, onerror=_refuse):
         real = os.path.realpath(place)
         folders[:] = [name for name in folders if _counts(name)]
-        if real in seen or Path(real) == output:  # a link to a folder above, for instance
+        if real in seen or Path(real) == output:  # for instance a link to a folder above
             folders.clear()
             continue
         seen.add(real)
@@ -87,7 +87,7 @@ def _walk(root: Path, output: Path) -> Iterator[Path]:
 
 
 def _counts(name: str) -> bool:
-    return not name.startswith(".") or name.startswith(".z")  # the .zarray and .zattrs of a Zarr array
+    return not name.startswith(".") or name.startswith(".z")  # a Zarr array has .zarray and .zattrs
 
 
 def _sha256(path: Path) -> str:
@@ -111,4 +111,5 @@ def _refuse(error: OSError) -> None:
 
 
 def _unreadable(path: object, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()}); check its permissions.")
+    reason = (error.strerror or str(error)).lower()
+    return InputError(str(path), f"cannot be read ({reason})", "check its permissions")

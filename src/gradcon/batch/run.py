@@ -1,4 +1,4 @@
-"""All of a batch: find the scenes, have the missing ones estimated, write the summary."""
+"""A whole batch: find the scenes, have the missing ones estimated, write the summary."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
 from gradcon.errors import InputError
 from gradcon.io.format import Hints
 from gradcon.jobs import Job, Outcomes, run
-from gradcon.jobs.display import Progress
 from gradcon.jobs.pools import check_workers, pool_for
+from gradcon.jobs.tally import Tally
 from gradcon.methods.options import Options
 from gradcon.scene import check_flip
 
@@ -41,45 +41,45 @@ def run_batch(
     progress: bool = False,
     **hints: Any,
 ) -> dict[str, Any]:
-    """Estimate any number of scenes, each into a folder of its own; those that are finished are not done again.
+    """Estimate any number of scenes, each into a folder of its own; finished scenes are not done again.
 
     Parameters
     ----------
     scenes : sequence of str or Path
         Scenes, or folders of scenes.
     out : str or Path
-        Folder of a folder for each scene, of summary.csv and index.html, and of `jobs`, which knows what is finished.
+        Gets a folder for each scene, summary.csv and index.html, and `jobs`, which records what is finished.
     options : Options, optional
     views, engine
         As for `gradcon.open_scene` and `gradcon.estimate`.
     points, keep_weights : bool
-        Write points.ply, and weights.npz.
+        Also write points.ply, and weights.npz.
     flip : {"x", "y", "xy"}, optional
-        Turn the baselines around.
+        Reverse the direction of the baselines.
     initial : float, optional
         Disparity to start from, in pixels per unit baseline.
     reports : bool
-        Write report.html into every scene's folder.
+        Write report.html into each scene's folder.
     workers : int, optional
-        Processes here; by default one for each core, and one for a GPU.
+        Number of processes on this machine; by default one for each core, or a single one for a GPU.
     scheduler : str, optional
-        Address of a Dask cluster's scheduler, or its scheduler file: the work is done there instead.
+        Address of a Dask cluster's scheduler, or its scheduler file, if the cluster is to do the work.
     progress : bool
-        Show on stderr how far it is.
+        Show the progress on stderr.
     **hints
-        What else `gradcon.open_scene` takes, for all scenes.
+        Other keyword arguments of `gradcon.open_scene`, for all scenes.
 
     Returns
     -------
     dict
-        `scenes`, a row for each that was asked for, how many were computed, reused and failed, and in `passed_over`
-        the folders of images that were taken for no scene.
+        `scenes` has a row for each scene that was asked for; `computed`, `reused` and `failed` count them;
+        `passed_over` lists the folders of images that were not recognised as scenes.
 
     Raises
     ------
     InputError
-        Nothing could be begun, or the work cannot go on (a full disk, a scheduler that is gone); what is finished is
-        kept, and in the summary.
+        The work cannot begin, or cannot go on (a full disk, a lost scheduler).  Finished scenes are kept, and appear in
+        the summary.
     """
     start = time.perf_counter()
     out, told, options = Path(out), Hints(**hints), options or Options()
@@ -94,7 +94,7 @@ def run_batch(
             warm_up = partial(compile_everything, options.method)
     check_flip(flip)
     if initial is not None and not math.isfinite(initial):
-        raise InputError(f"initial: {initial} is not a finite disparity.")
+        raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")
     parameters = work_parameters(
         options,
         told,
@@ -113,20 +113,12 @@ def run_batch(
     with pool_for(workers, scheduler) as pool, folder.store.locked():
         entries = folder.note_scenes(paths)
         keys: dict[str, str] = {}
-        display = Progress("batch", "scenes", speed=True) if progress else None
+        tally = Tally("batch", "scenes", speed=True) if progress else None
         source = _noted(scene_jobs(entries, parameters, out), entries, keys)
         done = Outcomes()
         try:
-            run(
-                source,
-                folder.store,
-                pool=pool,
-                warm_up=warm_up,
-                display=display,
-                total=len(entries),
-                report=done,
-            )
-        except BaseException:  # Ctrl-C, a full disk, a lost cluster: what is finished can be looked at
+            run(source, folder.store, pool=pool, warm_up=warm_up, tally=tally, total=len(entries), done=done)
+        except BaseException:  # Ctrl-C, a full disk, a lost cluster: the summary still shows what is finished
             with suppress(InputError):
                 _note_how_it_went(folder, keys, done)
                 write_summary(folder)
@@ -153,14 +145,14 @@ def run_batch(
 
 
 def _note_how_it_went(folder: BatchFolder, keys: dict[str, str], done: Outcomes) -> dict[str, str]:
-    """Why scenes failed, by their folders."""
+    """Note the failures in the folder, and return their reasons by the scenes' folders."""
     failures = {name: done.failures[key] for name, key in keys.items() if key in done.failures}
     folder.note_failures([name for name, key in keys.items() if key in done.outcomes], failures)
     return failures
 
 
 def _noted(source: Iterator[Job], entries: list[SceneFolder], keys: dict[str, str]) -> Iterator[Job]:
-    """The jobs as they come; their keys are noted by their scenes' folders."""
+    """Pass the jobs on, and note the key of each under its scene's folder."""
     for entry, job in zip(entries, source, strict=True):
         keys[entry.folder] = job.key
         yield job

@@ -1,4 +1,4 @@
-"""Which scenes there are at the given paths, and what their folders in the output are called."""
+"""Finds the scenes at the given paths, and names their folders in the output."""
 
 from __future__ import annotations
 
@@ -19,56 +19,57 @@ from gradcon.io.outputs import is_output
 from gradcon.io.pattern import compile_pattern
 from gradcon.io.rig import RIG
 
-LONGEST_NAME = 60  # letters, of up to four bytes: file systems take 255 bytes
+LONGEST_NAME = 60  # characters of up to four bytes; file systems allow 255 bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
 class SceneFolder(NamedTuple):
-    """A scene of a batch."""
+    """A scene of a batch and the name of its result's folder."""
 
     path: Path  # absolute
-    folder: str  # of its result, in the batch's
+    folder: str  # within the batch's folder
 
 
 def find_scenes(paths: Iterable[Path], hints: Hints, output: Path) -> list[Path]:
-    """The scenes at the paths, each once: a folder that is none, but holds scenes, stands for these.
+    """Find the scenes at the paths, each once; a folder that is not a scene but holds some stands for them.
 
-    What is no scene and holds none is kept: that it cannot be opened is said with the results of the others.
+    A path that neither is nor holds a scene is kept: it is reported, with the results of the others, as one that cannot
+    be opened.
     """
     if hints.pattern is not None:
-        compile_pattern(hints.pattern)  # a mistake in it is none of the scenes'
+        compile_pattern(hints.pattern)  # report a mistake in it once, not for every scene
     found: dict[Path, None] = {}
     for path in paths:
         try:
             there = path.resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
-            raise InputError(f"{path}: there is no such folder or file; check the path.") from None
+            raise InputError(path, "there is no such folder or file", "check the path") from None
         inside = [] if _may_be_scene(there, hints) or not there.is_dir() else _inside(there, hints)
         if output.resolve() in (there, *inside):
-            raise InputError(f"{output}: is the folder to write into, and of the scenes; give another for the results.")
+            raise InputError(output, "is one of the scenes' folders", "choose another folder for the results")
         found |= dict.fromkeys(inside or [there])
     if not found:
-        raise InputError("scenes: none is given; name folders or files of views.")
+        raise InputError("scenes", "none is given", "name folders or files of views")
     return list(found)
 
 
 def unrecognised(paths: Iterable[Path], scenes: Sequence[Path]) -> list[Path]:
-    """Folders of images beside the scenes that `find_scenes` has found at the paths, of which it could make nothing."""
+    """Return the folders of images that lie beside the scenes at the paths but were not recognised as scenes."""
     folders = [path.resolve() for path in paths if path.is_dir() and path.resolve() not in scenes]
     beside = [child.resolve() for folder in folders for child in files_in(folder) if _counts(child)]
     return [child for child in dict.fromkeys(beside) if child not in scenes and _holds_images(child)]
 
 
 def is_scene(path: Path, hints: Hints) -> bool:
-    """Whether a path is taken for a scene; it may still turn out to be a damaged one."""
-    if hints.pattern is not None:  # by which every folder is a scene
+    """Return whether a path looks like a scene; it may still turn out to be damaged."""
+    if hints.pattern is not None:  # any folder with a matching file is a scene
         expression = compile_pattern(hints.pattern)
         return path.is_dir() and any(expression.fullmatch(file.name) for file in files_in(path))
     return any(known.recognise(path, hints) for known in FORMATS)
 
 
 def _may_be_scene(path: Path, hints: Hints) -> bool:
-    """Or it cannot be looked at: then this is said with the results of the others."""
+    """Return whether a path is a scene or cannot be read, which is then reported with the results of the others."""
     try:
         return is_scene(path, hints)
     except (InputError, OSError):
@@ -81,7 +82,7 @@ def _inside(folder: Path, hints: Hints) -> list[Path]:
 
 
 def _counts(child: Path) -> bool:
-    """Neither hidden, nor a broken link."""
+    """Return whether a path is neither hidden nor a broken link."""
     return not child.name.startswith(".") and (os.path.isdir(child) or os.path.isfile(child))
 
 
@@ -94,13 +95,13 @@ def _holds_images(folder: Path) -> bool:
 
 
 def _holds_maps(path: Path) -> bool:
-    """Whether it is a result that was converted to an archive."""
+    """Return whether a file is a result that was converted to an archive."""
     if path.suffix.lower() != ".npz":
         return False
     try:
         with zipfile.ZipFile(path) as archive:
             return "disparity.npy" in archive.namelist()
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):  # said when it is opened
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):  # reported when it is opened
         return False
 
 
@@ -110,13 +111,13 @@ def name_folders(
     reserved: Iterable[str],
     holds: Callable[[str, Path], bool] = lambda folder, path: False,
 ) -> list[SceneFolder]:
-    """A folder for each scene: named like it, with the names of folders above it where two would be the same.
+    """Name a folder for each scene: its own name, preceded by those of the folders above it if two would be the same.
 
-    A scene that has one (`taken`, by folder) keeps it, and so does one that was only moved: where the scene that had a
-    folder is gone, and the folder `holds` the result of the one that is here now.
+    A scene that already has a folder (`taken`, by folder) keeps it.  So does a scene that was moved: its path is new,
+    but the scene that had the folder is gone, and the folder `holds` the new one's result.
     """
     owned = {path: folder for folder, path in taken.items()}
-    used = {name.casefold() for name in [*reserved, *taken]}  # some file systems do not tell cases apart
+    used = {name.casefold() for name in [*reserved, *taken]}  # some file systems ignore the case of letters
     new = [path for path in paths if str(path) not in owned]
     own_names = Counter(_name(path, 1).casefold() for path in new)
     entries: list[SceneFolder] = []
@@ -127,7 +128,7 @@ def name_folders(
             continue
         before = _name(path, 1)
         if before in taken and before not in moved and not Path(taken[before]).exists() and holds(before, path):
-            moved.add(before)  # of two copies of it, to the first
+            moved.add(before)  # the first of two copies gets the folder
             entries.append(SceneFolder(path, before))
             continue
         depth = 2 if own_names[_name(path, 1).casefold()] > 1 else 1
@@ -142,7 +143,7 @@ def name_folders(
 
 
 def _name(path: Path, depth: int) -> str:
-    """Of the scene and depth - 1 folders above it, for any file system."""
+    """Join the names of the scene and of `depth - 1` folders above it, so that any file system accepts the result."""
     own = path.parent if path.name.lower() == RIG else path
     parts = [*own.parts[:-1], own.stem if path.is_file() and own is path else own.name]
     name = _UNSAFE.sub("_", "-".join(part for part in parts[-depth:] if part != path.anchor)).strip(".")

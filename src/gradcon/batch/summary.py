@@ -1,4 +1,4 @@
-"""What is left to look at when a batch is done: summary.csv, and index.html with a small picture of every scene."""
+"""Writes the overview of a batch: summary.csv, and index.html with a small picture of every scene."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_summary(folder: BatchFolder) -> list[dict[str, Any]]:
-    """Write both, of all scenes in the folder; return a row a scene."""
+    """Write both files for all scenes in the folder; return one row for each scene."""
     finished, failures = folder.finished(), folder.failures()
     rows = []
     for name, source in folder.scenes().items():
@@ -37,7 +37,7 @@ def write_summary(folder: BatchFolder) -> list[dict[str, Any]]:
 
 
 def write_reports(folder: BatchFolder) -> list[str]:
-    """Write report.html for every finished scene that has none, or an older one; a sentence for each that fails."""
+    """Write report.html for each finished scene that lacks an up-to-date one; return a sentence for each failure."""
     from gradcon.report import write_report
 
     left_out = []
@@ -69,7 +69,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         value = " ".join(value)
     if isinstance(value, str) and value.startswith(_BEGINS_FORMULA):
-        return f"'{value}"  # or a spreadsheet would compute it
+        return f"'{value}"  # or a spreadsheet would take it for a formula
     return value
 
 

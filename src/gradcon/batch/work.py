@@ -1,4 +1,4 @@
-"""The job of one scene: open, estimate, and send back the files of the result as bytes."""
+"""The job of one scene: open it, estimate it, and send the files of the result back as bytes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,17 @@ from typing import Any
 import numpy as np
 
 from gradcon import estimate
-from gradcon.batch.inputs import Files, Watch, scene_files, scene_sha256
+from gradcon.batch.inputs import Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder
 from gradcon.errors import InputError
 from gradcon.io import open_frames
 from gradcon.io.format import Hints
 from gradcon.jobs import Job, Outcome
-from gradcon.jobs.job import sha256_of, sha256_of_files
 from gradcon.methods.options import Options
 from gradcon.pictures.thumbnail import FILE, thumbnail
 from gradcon.result import Result
 from gradcon.result.folder import result_files
 from gradcon.scene import Scene
-
-# What the files of a result depend on besides the model.
-SOURCES = (
-    "estimate.py", "result.py", "calibration.py", "depth.py", "points.py", "view_sheet.py", "weights.py", "io/*.py",
-    "batch/work.py", "batch/thumbnail.py",
-)  # fmt: skip
 
 
 def estimate_scene(
@@ -43,13 +36,13 @@ def estimate_scene(
     folder: str,
     path: str,
 ) -> Outcome:
-    """In a worker: what `gradcon estimate` does, but for the writing."""
+    """Do in a worker what `gradcon estimate` does, except for writing the files."""
     told = {**hints, "grid": tuple(hints["grid"]) if hints["grid"] else None}
     frames = open_frames(path, views=views, **told)
     if frames.is_video:
-        raise InputError(f"{path}: is a video; use gradcon estimate, which starts every frame from the one before.")
+        raise InputError(path, "is a video", "use gradcon estimate, which starts each frame from the last")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are in result.json
+        warnings.simplefilter("ignore")  # result.json lists them
         scene = frames[0].flipped(x="x" in flip, y="y" in flip) if flip else frames[0]
         result = estimate(scene, Options(**options), initial=initial, engine=engine, keep_weights=keep_weights)
     files = {f"{folder}/{FILE}": thumbnail(result.scene.colour, result.disparity)}
@@ -57,18 +50,13 @@ def estimate_scene(
     return Outcome(_record(result, folder), files=files)
 
 
-def refuse_scene(why: str) -> Outcome:
-    """The job of a scene whose files cannot be read."""
-    raise InputError(why)
-
-
-def inputs_sha256(path: Path, files: Files) -> str:
-    """Of all that goes into a scene's result but the parameters: its files, and the code that reads and writes."""
-    return sha256_of([scene_sha256(path, files), sha256_of_files(*SOURCES)])
+def refuse_scene(where: str, problem: str, remedy: str) -> Outcome:
+    """Fail: the job of a scene whose files cannot be read."""
+    raise InputError(where, problem, remedy)
 
 
 def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: Path) -> Iterator[Job]:
-    """A job a scene; each scene's files are hashed when its job is asked for."""
+    """Yield a job for each scene; a scene's files are hashed when its job is asked for."""
     hints = Hints(**parameters["hints"])
     for entry in entries:
         where = {"path": str(entry.path)}
@@ -76,15 +64,16 @@ def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: P
         try:
             files = scene_files(entry.path, hints, output)
             watch = Watch(entry.path, files, output)
-            inputs = inputs_sha256(entry.path, files)
+            inputs = scene_sha256(entry.path, files)
         except InputError as error:
-            yield Job(refuse_scene, {"why": str(error)}, "", entry.folder)
+            why = {"where": error.where, "problem": error.problem, "remedy": error.remedy}
+            yield Job(refuse_scene, why, "", entry.folder)
         else:
             yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed)
 
 
 def compile_everything(method: str) -> None:
-    """Run all that is compiled for an estimate once, on next to nothing."""
+    """Compile everything that an estimate needs, by running one on a tiny scene."""
     pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,7 +81,7 @@ def compile_everything(method: str) -> None:
 
 
 def work_parameters(options: Options, hints: Hints, **others: Any) -> dict[str, Any]:
-    """What a scene's result depends on besides the scene, in plain types."""
+    """Collect, in plain types, what a scene's result depends on besides the scene."""
     told = asdict(hints)
     return {
         "options": asdict(options),

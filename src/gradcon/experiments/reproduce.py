@@ -17,8 +17,8 @@ from gradcon.experiments.experiment import Context, Experiment, Setup
 from gradcon.experiments.results import assemble, finish, with_earlier, write
 from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Outcomes, Store, run
-from gradcon.jobs.display import Progress
 from gradcon.jobs.pools import check_workers, pool_for
+from gradcon.jobs.tally import Tally
 from gradcon.jobs.workers import Pool, WarmUp
 from gradcon.methods.options import Options
 
@@ -115,7 +115,7 @@ def _run_all(
 
     def run_part(jobs: dict[str, list[Job]], name: str) -> Outcomes:
         flat = [job for some in jobs.values() for job in some]
-        return run(flat, store, pool=pool, warm_up=warm_up, display=Progress(name) if progress else None)
+        return run(flat, store, pool=pool, warm_up=warm_up, tally=Tally(name) if progress else None)
 
     follow_ups = {name: e.follow_up for name, e in experiments.items() if e.follow_up is not None}
     jobs = {name: experiment.jobs(context) for name, experiment in experiments.items()}

@@ -14,9 +14,8 @@ from gradcon.experiments import EXPERIMENTS, load, outputs, report
 from gradcon.experiments.datasets import Dataset
 from gradcon.experiments.experiment import Claim, Context, Findings, Setup
 from gradcon.files import read_bytes, to_json
-from gradcon.identity import versions
+from gradcon.identity import sources, versions
 from gradcon.jobs import Job, Outcomes
-from gradcon.jobs.job import model_sha256
 from gradcon.methods.options import Options
 from gradcon.pictures import figures
 
@@ -31,7 +30,7 @@ def assemble(
     """Collect the results, in plain types; `finish` completes them."""
     results = {
         "format": REPRODUCTION_FORMAT,
-        "settings": {**asdict(context.setup), "epsilon": Options.epsilon, "model_sha256": model_sha256()},
+        "settings": {**asdict(context.setup), "epsilon": Options.epsilon, "sources": sources()},
         "versions": versions(),
         "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
         "experiments": {

@@ -1,8 +1,11 @@
-"""Many independent pieces of work: run in parallel, each kept when it is done, none computed twice.
+"""Many independent pieces of work: they run in parallel, each outcome is kept, and none is computed twice.
 
-Job     a function of plain parameters and hashed inputs; its key says what the answer depends on
-Store   a folder of finished jobs, one file each (two where there are arrays), written all-or-nothing
-run     has done what the store does not hold yet, by processes of this machine or by a cluster, and tells how it goes
+job        Job, a function with its parameters and hashed inputs, and the key under which its Outcome is kept
+store      Store, a folder of finished jobs
+runner     run, which has the jobs done that the store does not hold yet, and returns their Outcomes
+workers    the interface of those who do the jobs: the processes of this machine (processes) or a cluster (cluster)
+pools      chooses between the two
+tally      counts the jobs of a run and shows its progress
 """
 
 from gradcon.jobs.job import Job, Outcome

@@ -1,7 +1,7 @@
-"""Workers of a Dask cluster that somebody else has started: nothing is started or served from here.
+"""The workers of a running Dask cluster.  This module connects to it; it starts and serves nothing itself.
 
-The scheduler gives the tasks of a worker that dies to others, and gives one up after several workers died with it.
-Workers may come and go.  Each sends its outcomes back; this process alone writes them.
+If a worker dies, the scheduler gives its jobs to others; it gives a job up after several workers have died with it.
+Workers may come and go.  They send their outcomes back, and only this process writes them.
 """
 
 from __future__ import annotations
@@ -23,23 +23,36 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
-from gradcon.errors import DeviceError, InputError
+from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.files import read_text
 from gradcon.jobs.job import Job, Outcome
-from gradcon.jobs.workers import AHEAD, Gradcon, OtherGradconError, Returned, WarmUp, Workers, do, failed
+from gradcon.jobs.workers import (
+    AHEAD,
+    Answer,
+    Failure,
+    Gradcon,
+    OtherGradconError,
+    Returned,
+    WarmUp,
+    Workers,
+    do,
+    sentence,
+    take_back,
+)
 
 CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 10.0  # for workers to say which gradcon they run
 WAIT_FOR_WORKERS_SECONDS = 30.0  # at the start
-WITHOUT_WORKERS_SECONDS = 60.0  # later: one that died may be started again
-FETCHES = 4  # outcomes on their way at once
-LOOK_SECONDS = 1.0  # between looks at how many workers there are
-LEAVE_SECONDS = 60.0  # until a worker whose GPU failed leaves, if nobody tells it to
+WITHOUT_WORKERS_SECONDS = 60.0  # later on: a worker that died may be restarted
+FETCHES = 4  # outcomes that are fetched at the same time
+LOOK_SECONDS = 1.0  # between two counts of the workers
+LEAVE_SECONDS = 60.0  # after which a worker whose GPU failed leaves even if nobody tells it to
 _ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
 class Cluster:
-    """A connection to the scheduler at an address (tcp://host:port), or of a scheduler file; use within `with`."""
+    """A connection to a scheduler, by its address (tcp://host:port) or its file.  Use it in a `with` statement."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -60,31 +73,32 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        with suppress(Exception):  # of a connection that is lost already
+        with suppress(Exception):  # the connection may be lost already
             self.client.close(timeout=2)
         for name, level in self._levels.items():
             logging.getLogger(name).setLevel(level)
 
     def _hush(self) -> None:
-        """What Dask reports of a lost connection, with tracebacks, is said here in a sentence."""
+        """Silence what Dask logs about a lost connection, with tracebacks: an error here says it in a sentence."""
         for name in ("distributed", "distributed.client", "distributed.utils", "tornado.application"):
             self._levels[name] = logging.getLogger(name).level
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
     def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> ClusterWorkers:
-        return ClusterWorkers(self, alone)  # every worker compiles for itself, or finds it compiled
+        return ClusterWorkers(self, alone)  # without the warm-up: every machine compiles for itself
 
     def threads(self) -> int:
-        """How many jobs the workers that are there now do at once."""
+        """Return how many jobs the present workers do at once."""
         try:
             return sum(self.client.nthreads().values())
-        except Exception as error:  # of many kinds, while a connection is lost
+        except Exception as error:  # of many kinds, when the connection is lost
             raise self.lost() from error
 
     def lost(self) -> InputError:
         return InputError(
-            f"{self.address}: the connection to the scheduler is lost; what is finished is kept: start the cluster "
-            "anew, and run it again."
+            self.address,
+            "the connection to the scheduler is lost; finished jobs are kept",
+            "start the cluster again, then repeat the command",
         )
 
     def _wait_for_workers(self) -> int:
@@ -92,17 +106,17 @@ class Cluster:
         while not (threads := self.threads()):
             if time.monotonic() > until:
                 raise InputError(
-                    f"{self.address}: the scheduler has no workers; start some: dask worker ADDRESS --nthreads 1."
+                    self.address, "the scheduler has no workers", "start some: dask worker ADDRESS --nthreads 1"
                 )
             time.sleep(0.1)
         return threads
 
     def _refuse_other_gradcon(self) -> None:
-        """Of those that answer soon; each compares again before it does a job."""
+        """Ask the workers that answer soon; each of them compares again before it does a job."""
         here, answers = Gradcon.here(), SimpleQueue[dict[str, Any]]()
         _in_a_thread(lambda: answers.put(self.client.run(_compare, here, on_error="return")))
         try:
-            found = answers.get(timeout=CONNECT_SECONDS)
+            found = answers.get(timeout=ANSWER_SECONDS)
         except Empty:
             return
         for where, error in found.items():
@@ -110,12 +124,12 @@ class Cluster:
                 raise error
             if isinstance(error, ModuleNotFoundError | AttributeError | ImportError):
                 raise InputError(
-                    f"{where}: this worker cannot load gradcon {here.version}; install the same one there."
+                    f"worker {where}", f"cannot load gradcon {here.version}", "install the same gradcon there"
                 )
 
 
 class ClusterWorkers(Workers):
-    """The workers of a cluster, however many there are at a time."""
+    """The workers of a cluster; their number may change at any time."""
 
     def __init__(self, cluster: Cluster, alone: bool) -> None:
         self.cluster = cluster
@@ -123,9 +137,9 @@ class ClusterWorkers(Workers):
         self.size = 1 if alone else cluster.size
         self._asked_by = Gradcon.here()
         self._jobs: dict[Any, Job] = {}  # by future
-        self._ended: SimpleQueue[tuple[Any, Outcome | _LostGpu | BaseException]] = SimpleQueue()
+        self._ended: SimpleQueue[tuple[Any, Answer | _LostGpu | BaseException]] = SimpleQueue()
         self._looked = time.monotonic()
-        self._alone_since: float | None = None  # when it was first seen that there are no workers
+        self._alone_since: float | None = None  # when it was first noticed that there are no workers
         self._handed_out = 0
         self._fetching = threading.Semaphore(FETCHES)
 
@@ -136,7 +150,8 @@ class ClusterWorkers(Workers):
 
     def hand_out(self, job: Job) -> None:
         self._handed_out += 1
-        key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"  # no other client's, and not that of a first try
+        # Other clients, and an earlier try of this job, must not have the same key.
+        key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"
         future = self.cluster.client.submit(
             partial(_do, replace(job, changed=None), self._asked_by), key=key, pure=False
         )
@@ -152,36 +167,37 @@ class ClusterWorkers(Workers):
             return []
         return [self._taken(self._jobs.pop(future), ended)]
 
-    def stop(self, at_once: bool) -> None:
+    def stop(self) -> None:
         if self._jobs and self.cluster.client.status == "running":
             self.cluster.client.cancel(list(self._jobs))
         self._jobs.clear()
 
     def _fetch(self, future: Any) -> None:
-        """However long it takes: it may be large, the line slow, or it died with its worker and is done anew."""
+        """Wait for an outcome as long as it takes: it may be large, or be computed again because its worker died."""
         with self._fetching:
             try:
                 self._ended.put((future, future.result()))
             except BaseException as error:
                 self._ended.put((future, error))
 
-    def _taken(self, job: Job, ended: Outcome | _LostGpu | BaseException) -> Returned:
+    def _taken(self, job: Job, ended: Answer | _LostGpu | BaseException) -> Returned:
         from distributed import CancelledError, KilledWorker
 
-        if isinstance(ended, Outcome):
-            return Returned(job, ended)
+        if isinstance(ended, Outcome | Failure | OtherGradconError):
+            return take_back(job, ended)
         if isinstance(ended, _LostGpu):
             _in_a_thread(lambda: self.cluster.client.run(_leave, workers=[ended.worker], on_error="ignore"))
-            return failed(job, DeviceError(ended.why))
+            return Returned(job, failure=ended.why)
         if isinstance(ended, KilledWorker):
-            why = f"{ended.allowed_failures + 1} workers in a row died with it: killed, or out of memory."
-            return Returned(job, failure=why, suspect=True)  # another on the same workers may have killed them
+            deaths = ended.allowed_failures + 1
+            why = f"{deaths} workers in a row died while they did it: they were killed, or ran out of memory."
+            return Returned(job, failure=why, suspect=True)  # another job in the same workers may have killed them
         if isinstance(ended, CancelledError) or self.cluster.client.status != "running":
             raise self.cluster.lost() from ended
-        return failed(job, ended)  # whatever it raised
+        return Returned(job, failure=sentence(ended))  # it could not be sent, or not be loaded there
 
     def _look(self) -> None:
-        """How many workers there are now; none for too long is an error."""
+        """Count the workers; it is an error if there are none for too long."""
         threads = self.cluster.threads()
         self._looked = time.monotonic()
         if threads:
@@ -191,15 +207,17 @@ class ClusterWorkers(Workers):
         self._alone_since = self._alone_since or self._looked
         if self._looked - self._alone_since > WITHOUT_WORKERS_SECONDS:
             raise InputError(
-                f"{self.cluster.address}: all workers are gone; what is finished is kept: start some, and run it again."
+                self.cluster.address,
+                "all workers are gone; finished jobs are kept",
+                "start some workers, then repeat the command",
             )
 
 
 def _in_a_thread(function: Callable[[], object]) -> None:
-    """Which nobody waits for: what it is waiting for may never come."""
+    """Call a function in a thread that nobody waits for, because its answer may never come."""
 
     def quietly() -> None:
-        with suppress(Exception):  # of a connection that is lost, which is noticed elsewhere
+        with suppress(Exception):  # the connection is lost, which is noticed elsewhere
             function()
 
     threading.Thread(target=quietly, daemon=True).start()
@@ -212,45 +230,49 @@ def _connect(address: str) -> Any:
         raise InputError("scheduler", "needs Dask", install_extra("cluster")) from None
     place = _address(address)
     try:
-        with ThreadPoolExecutor(1) as thread:  # in this one a notebook has a loop of its own
+        with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this thread
             thread.submit(asyncio.run, asyncio.wait_for(_ask(place), CONNECT_SECONDS)).result()
         return Client(place, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
-    except Exception as error:  # of many kinds: no such host, nobody there, something else there, TLS
+    except Exception as error:  # of many kinds: no such host, no answer, another server, TLS
         reason = (
             str(error).split("\n")[0].rstrip(".") if not isinstance(error, OSError) else "no scheduler answers there"
         )
         raise InputError(
-            f"{address}: the scheduler cannot be reached ({reason}); start one (dask scheduler), and check the address."
+            address,
+            f"the scheduler cannot be reached ({reason})",
+            "start one (dask scheduler), and check the address",
         ) from None
 
 
 async def _ask(place: str) -> None:
-    """Whether a scheduler answers there; a Client would ask some servers of other kinds without end."""
+    """Raise an error unless a scheduler answers there; a Client would ask servers of some other kinds for ever."""
     from distributed.core import rpc
     from distributed.security import Security
 
     async with rpc(place, connection_args=Security().get_connection_args("client")) as there:
         if (await there.identity())["type"] != "Scheduler":
-            raise ValueError("what answers there is no scheduler")
+            raise ValueError("another kind of server answers there")
 
 
 def _address(told: str) -> str:
-    """What was told, or what stands in the scheduler file of that name."""
+    """Return the address that was given, or the one in the scheduler file that was given."""
     found: Any = told
     if "://" not in told and Path(told).is_file():
         try:
             found = json.loads(read_text(Path(told)))["address"]
         except (ValueError, LookupError, TypeError):
-            raise InputError(f"{told}: is not a file that dask scheduler --scheduler-file wrote; give one.") from None
+            raise InputError(
+                told, "is not a scheduler file", "give one that dask scheduler --scheduler-file wrote"
+            ) from None
     if not (isinstance(found, str) and _ADDRESS.fullmatch(found)):
         raise InputError(
-            f"scheduler: {found!r} is neither an address such as tcp://127.0.0.1:8786 nor a file; give one."
+            "scheduler", f"{found!r} is neither an address nor a file", "give an address such as tcp://127.0.0.1:8786"
         )
     return found
 
 
 def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
-    """In a worker, which Dask gives as `dask_worker`."""
+    """Run in a worker, which Dask passes as `dask_worker`."""
     try:
         asked_by.refuse_other(f"worker {dask_worker.address}")
     except OtherGradconError as error:
@@ -260,37 +282,37 @@ def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
 
 @dataclass(frozen=True)
 class _LostGpu:
-    """What a worker sends instead of an outcome when its GPU has failed, as it would for all jobs to come."""
+    """What a worker sends instead of an outcome when its GPU has failed, and would fail for all later jobs too."""
 
     worker: str
     why: str
 
 
-_leaving = threading.Event()  # of a worker whose GPU has failed
+_leaving = threading.Event()  # set in a worker whose GPU has failed
 
 
-def _do(job: Job, asked_by: Gradcon) -> Outcome | _LostGpu:
-    """In a worker, which may do several at once, each in a thread: one core each, unless it was given more."""
+def _do(job: Job, asked_by: Gradcon) -> Answer | _LostGpu:
+    """Run in a worker, which may do several jobs at once, each in a thread: on one core each, unless it has more."""
     import numba
     from distributed import get_worker
 
     if _leaving.is_set():
-        time.sleep(2 * LEAVE_SECONDS)  # it ends before: the scheduler gives this job to another
+        time.sleep(2 * LEAVE_SECONDS)  # the worker ends before that, and the scheduler gives this job to another
     worker = get_worker()
-    config: Any = numba.config  # made of the environment when it is imported
+    config: Any = numba.config  # read from the environment when numba is imported
     given = config.NUMBA_NUM_THREADS if os.environ.get("NUMBA_NUM_THREADS") else 1
     numba.set_num_threads(max(1, given // worker.state.nthreads))  # of this thread alone
-    try:
-        return do(job, asked_by, f"worker {worker.address}")
-    except DeviceError as error:
-        _leaving.set()
-        timer = threading.Timer(LEAVE_SECONDS, _leave)
-        timer.daemon = True
-        timer.start()
-        return _LostGpu(worker.address, str(error))
+    answer = do(job, asked_by, f"worker {worker.address}")
+    if not (isinstance(answer, Failure) and answer.lost_gpu):
+        return answer
+    _leaving.set()
+    timer = threading.Timer(LEAVE_SECONDS, _leave)
+    timer.daemon = True
+    timer.start()
+    return _LostGpu(worker.address, answer.why)
 
 
 def _leave() -> None:
-    """In a worker whose GPU has failed, once this is known: its nanny starts a new process."""
+    """Run in a worker whose GPU has failed, once that has been reported: its nanny starts a new process."""
     if _leaving.is_set():
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Where the work is done: here, or on a cluster if one is named."""
+"""Chooses where the jobs are done: on this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from gradcon.errors import InputError
 from gradcon.jobs.processes import LocalPool
 from gradcon.jobs.workers import Pool
 
+MOST_WORKERS = 1024
+
 
 @contextmanager
 def pool_for(workers: int | None = None, scheduler: str | None = None) -> Iterator[Pool]:
-    """Processes of this machine; or the cluster of a scheduler, to which this is connected meanwhile."""
+    """Yield processes on this machine or, if a scheduler is given, a connection to its cluster."""
     if scheduler is None:
         yield LocalPool(workers)
         return
@@ -23,8 +25,8 @@ def pool_for(workers: int | None = None, scheduler: str | None = None) -> Iterat
 
 
 def check_workers(workers: int | None, scheduler: str | None) -> None:
-    """Refuse an absurd number of them, and one where a cluster has its own."""
-    if workers is not None and not 1 <= workers <= 1024:
-        raise InputError(f"workers: {workers} is not a number of processes from 1 to 1024.")
+    """Reject an absurd number of workers, and any number where a cluster brings its own."""
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise InputError("workers", f"cannot be {workers}", f"give a number of processes from 1 to {MOST_WORKERS}")
     if workers is not None and scheduler is not None:
-        raise InputError("workers: are the cluster's own where a scheduler is given; leave one of the two out.")
+        raise InputError("workers", "cannot be chosen for a cluster, which has its own", "give it or a scheduler")

@@ -1,8 +1,9 @@
-"""Has jobs done by workers, keeps each outcome as soon as it is there.
+"""Has jobs done by workers and keeps each outcome as soon as it is there.
 
-A job that raises, or whose worker dies, is tried again after all others (by itself, where it is not sure whose fault it
-was); if it fails again it is reported, and stops no other.  Jobs are taken one at a time and a few ahead of the
-workers, so that what it takes to make one (hashing its inputs) is done while they work.
+A job that raises an exception, or whose worker dies, is tried again after all others, and by itself if it is uncertain
+which job killed the worker.  If it fails again it is reported; it never stops the others.  Jobs are taken from their
+source one at a time, a few ahead of the workers, so that what it takes to make a job (hashing its inputs) is done while
+they work.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
 
-from gradcon.jobs.display import Display, Quiet
 from gradcon.jobs.job import Job, Outcome
 from gradcon.jobs.processes import LocalPool
 from gradcon.jobs.store import Store
+from gradcon.jobs.tally import Tally
 from gradcon.jobs.workers import Pool, Returned, WarmUp, Workers
 
 RETRIES = 1
@@ -23,14 +24,14 @@ RETRIES = 1
 
 @dataclass
 class Outcomes:
-    """How a run went."""
+    """How a run went: `outcomes[job]` is a job's outcome, or None if it failed."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by key; without their files, which the store has
-    failures: dict[str, str] = field(default_factory=dict)  # by key: why, in a sentence
+    failures: dict[str, str] = field(default_factory=dict)  # by key: the reason, in a sentence
     computed: int = 0
     reused: int = 0
-    work_seconds: float = 0.0  # spent in the jobs, added up over the workers
-    wall_seconds: float = 0.0  # while the workers were there, times their number
+    work_seconds: float = 0.0  # time spent in the jobs, summed over the workers
+    wall_seconds: float = 0.0  # time for which there were workers, multiplied by their number
 
     def __getitem__(self, job: Job) -> Outcome | None:
         return self.outcomes.get(job.key)
@@ -49,67 +50,67 @@ def run(
     pool: Pool | None = None,
     workers: int | None = None,
     warm_up: WarmUp | None = None,
-    display: Display | None = None,
+    tally: Tally | None = None,
     total: int | None = None,
-    report: Outcomes | None = None,
+    done: Outcomes | None = None,
 ) -> Outcomes:
-    """Do the jobs that the store does not hold yet; equal ones once.
+    """Do the jobs that the store does not hold yet; equal jobs are done once.
 
     Parameters
     ----------
     jobs : iterable of Job
-        In the order in which they are handed out.  May be a generator: it is asked for the next one while the workers
-        are busy.
+        In the order in which they are handed out.  It may be a generator, which is asked for the next job while the
+        workers are busy.
     store : Store
     pool : Pool, optional
-        Where the work is done; by default here.
+        Where the jobs are done; by default on this machine.
     workers : int, optional
-        Processes here, where no pool is given; by default one for each core.  The cores are shared out among them.
+        How many processes to use if no pool is given; by default one for each core.  They share the cores.
     warm_up : callable, optional
-        Called in one process here before all else: compiles what the others then find compiled.
-    display : Display, optional
-        Told how it goes.
+        Called in one process on this machine before the others start: compiles what they then find compiled.
+    tally : Tally, optional
+        Shows the progress.
     total : int, optional
-        How many jobs there are, where `jobs` has no length.
-    report : Outcomes, optional
-        What is filled in and returned; for who wants to know of it even when the run is stopped by an error.
+        How many jobs there are, if `jobs` has no length.
+    done : Outcomes, optional
+        Filled in and returned; for callers that want to know what was done even if an error stops the run.
     """
     pool = pool or LocalPool(workers)
     count = len(jobs) if isinstance(jobs, Sized) else total if total is not None else pool.size
-    report = report or Outcomes()
-    keeper = _Keeper(store, report, display or Quiet())
+    done = done or Outcomes()
+    keeper = _Keeper(store, done, tally or Tally())
     alone: list[Job] = []
-    with keeper.display.showing(jobs if isinstance(jobs, Sized) else count, pool.size):
+    with keeper.tally.counting(jobs if isinstance(jobs, Sized) else count, pool.size):
         with pool.workers(count, warm_up) as crew:
             _work(keeper.missing(jobs, alone), crew, keeper)
         if alone:
             with pool.workers(len(alone), warm_up, alone=True) as crew:
                 _work(iter(alone), crew, keeper)
-    return report
+    return done
 
 
 @dataclass
 class _Keeper:
-    """Knows what is done, and takes what comes back from the workers."""
+    """Knows which jobs are done, and keeps the outcomes that come back from the workers."""
 
     store: Store
-    report: Outcomes
-    display: Display
+    done: Outcomes
+    tally: Tally
 
     def missing(self, jobs: Iterable[Job], alone: list[Job]) -> Iterator[Job | None]:
-        """The jobs that are to be done, None for each that is not; `alone` gets those for later."""
+        """Yield each job that has to be done, and None for any other; jobs for later are appended to `alone`."""
         seen: set[str] = set()
         for job in jobs:
             if job.key in seen:
-                self.display.found(job)
+                self.tally.found(job)
                 yield None
                 continue
             seen.add(job.key)
             kept = self.store.load(job)
             if kept is not None:
-                self.report.outcomes[job.key] = kept
-                self.report.reused += 1
-                self.display.found(job)
+                self.done.outcomes[job.key] = kept
+                self.done.reused += 1
+                self.tally.found(job)
             elif job.alone:
                 alone.append(job)
             yield job if kept is None and not job.alone else None
@@ -118,28 +119,27 @@ class _Keeper:
         if job.changed is not None and (why := job.changed()) is not None:
             return self.fail(job, why)
         self.store.save(job, outcome)
-        self.report.outcomes[job.key] = replace(outcome, files={})
-        self.report.computed += 1
-        self.report.work_seconds += outcome.seconds
-        self.display.finished(job)
+        self.done.outcomes[job.key] = replace(outcome, files={})
+        self.done.computed += 1
+        self.done.work_seconds += outcome.seconds
+        self.tally.finished(job)
 
     def fail(self, job: Job, why: str) -> None:
-        self.report.failures[job.key] = why
-        self.display.finished(job, why)
+        self.done.failures[job.key] = why
+        self.tally.finished(job, failed=True)
 
 
 def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
-    """Until nothing is left of the source, and all of it has come back."""
+    """Hand out the jobs of the source until it is exhausted and all of them have come back."""
     queue = _Queue()
     exhausted, started = False, 0.0
     while True:
-        # Nobody has to wait for its next job; but the last ones are kept for who is free first, or they would be with
-        # one that is long busy.
+        # Workers get their next job before they need it, but hold back the last jobs so that an idle worker gets them.
         while crew.room(ahead=len(queue.ready) > crew.size) and (job := queue.next(exhausted)) is not None:
             started = started or time.perf_counter()
-            keeper.display.begun()
+            keeper.tally.begun()
             crew.hand_out(job)
-        if not exhausted and len(queue.ready) <= crew.size:  # one more at hand
+        if not exhausted and len(queue.ready) <= crew.size:  # keep one more at hand
             try:
                 job = next(source)
             except StopIteration:
@@ -159,11 +159,11 @@ def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
             elif (why := queue.failed(back)) is not None:
                 keeper.fail(back.job, why)
     if started:
-        keeper.report.wall_seconds += (time.perf_counter() - started) * crew.size
+        keeper.done.wall_seconds += (time.perf_counter() - started) * crew.size
 
 
 class _Queue:
-    """Jobs in the order of their turn; those that failed come once more after all others, suspects by themselves."""
+    """Jobs in the order of their turn.  Those that failed come once more, after all others; suspects come alone."""
 
     def __init__(self) -> None:
         self.ready, self.again = deque[Job](), deque[Job]()
@@ -174,7 +174,7 @@ class _Queue:
         return bool(self.ready or self.again or self.in_flight)
 
     def next(self, last: bool) -> Job | None:
-        """The job whose turn it is now; `last` says that no new ones will come."""
+        """Return the job whose turn it is now, if any; `last` says that no new ones will come."""
         waiting = self.ready or (self.again if last else None)
         if not waiting or self.in_flight & self.suspects or (self.in_flight and waiting[0].key in self.suspects):
             return None
@@ -186,13 +186,13 @@ class _Queue:
         self.in_flight.remove(back.job.key)
 
     def failed(self, back: Returned) -> str | None:
-        """Put a job that has no outcome where it belongs; or say why it is given up."""
+        """Queue a job that has no outcome again, or return the reason why it is given up."""
         job = back.job
         self.in_flight.remove(job.key)
         if back.failure is None:
             self.ready.appendleft(job)
             return None
-        if back.suspect and job.key not in self.suspects:  # it was not by itself: another may be to blame
+        if back.suspect and job.key not in self.suspects:  # it was not alone, so another job may be to blame
             self.suspects.add(job.key)
         else:
             self.failures[job.key] += 1

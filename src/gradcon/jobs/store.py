@@ -1,7 +1,8 @@
-"""A folder of finished jobs: <key>.json, and <key>.npz beside it where the outcome has arrays.
+"""A folder of finished jobs: <key>.json for each, and <key>.npz beside it if the outcome has arrays.
 
-An outcome may have files for people too, which go where they are to be found.  All are written all-or-nothing, the JSON
-last, and are checked by their hashes when the job is looked up: what is damaged is as good as absent, and is named.
+An outcome may also have files for people, which go to where people look for them.  All files of a job are written
+together or not at all, the JSON last.  When a job is looked up, their hashes are checked: a damaged outcome counts as
+absent, and the damaged file is named.
 """
 
 from __future__ import annotations
@@ -26,39 +27,38 @@ from gradcon.npz import open_npz
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows: two runs at once in one folder are not noticed there, nor where files have no locks
+except ImportError:  # Windows: there, as on file systems without locks, two runs in one folder go unnoticed
     fcntl = None
 
 JOB_FORMAT = "gradcon-job-1"
 
 
 class Store:
-    """Outcomes by the keys of their jobs.
+    """Keeps outcomes by the keys of their jobs.
 
     Parameters
     ----------
     folder : Path
-        Of the finished jobs.
+        Holds the finished jobs.
     root : Path, optional
-        What the names of an outcome's files are relative to: `folder`, or one above it.
+        The folder that the names of an outcome's files are relative to: `folder` (the default) or one above it.
     """
 
     def __init__(self, folder: Path, root: Path | None = None) -> None:
         self.folder = folder
         self.root = root or folder
-        self.damaged: list[str] = []  # a sentence for every file that could not be used
+        self.damaged: list[str] = []  # a sentence for each file that could not be used
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep the folder for this process, and sweep up what a killed one left; the lock goes with the process."""
+        """Lock the folder for this process and remove what a killed one left; the lock ends with the process."""
         make_folder(self.folder)
+        lock_file = self.folder / ".lock"
         try:
-            lock = open(self.folder / ".lock", "w")  # noqa: SIM115
+            lock = open(lock_file, "w")  # noqa: SIM115
         except OSError as error:
-            raise InputError(
-                f"{self.folder / '.lock'}: cannot be written ({(error.strerror or str(error)).lower()}); "
-                "choose another folder."
-            ) from None
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(lock_file, f"cannot be written ({reason})", "choose another folder") from None
         with lock:
             if self._lock(lock):
                 for place in (self.folder, self.folder.parent, *_folders_in(self.root)):
@@ -66,50 +66,50 @@ class Store:
             yield
 
     def _lock(self, lock: IO[str]) -> bool:
-        """Whether the folder is this process's alone now; an error if it is another's."""
+        """Return whether the lock could be taken; raise an error if another process holds it."""
         if fcntl is None:
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             raise InputError(
-                f"{self.folder}: another run is working in this folder; wait for it, or choose another."
+                self.folder, "is in use by another run", "wait for that run, or choose another folder"
             ) from None
         except OSError:  # a file system without locks
             return False
         return True
 
     def load(self, job: Job) -> Outcome | None:
-        """A finished job's outcome, without its files' contents; None where it is not there, or damaged."""
+        """Return a finished job's outcome without the contents of its files, or None if it is absent or damaged."""
         path = self.folder / f"{job.key}.json"
         try:
             if not path.exists():
                 return None
             kept = self.read(path)
             if kept["job"] != _plain(job.identity):
-                raise InputError(f"{path}: does not hold what was written into it.")
+                raise _altered(path)
             for name, sha256 in kept.get("files", {}).items():
                 self._checked(self.root / name, sha256)
             return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
-            sentence = str(error) if isinstance(error, InputError) else _strange(path)
-            self.damaged.append(sentence.partition("; ")[0].rstrip(".") + ".")  # there is nothing to do about it
+            found = error if isinstance(error, InputError) else _strange(path)
+            self.damaged.append(str(InputError(found.where, found.problem)))  # the user need not do anything about it
             return None
 
     def read(self, path: Path) -> dict[str, Any]:
-        """What a finished job's file holds; an InputError where it is damaged."""
+        """Return what a finished job's file holds; a damaged one is an InputError."""
         content = read_bytes(path)
         try:
             kept: dict[str, Any] = json.loads(content)
             whole = kept.pop("sha256") == sha256_of(kept)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise InputError(_strange(path)) from None
+            raise _strange(path) from None
         if not whole:
-            raise InputError(f"{path}: does not hold what was written into it.")
+            raise _altered(path)
         return kept
 
     def save(self, job: Job, outcome: Outcome) -> None:
-        """Keep an outcome."""
+        """Write an outcome and its files."""
         here = self.folder.relative_to(self.root)
         files = list(outcome.files.items())
         arrays: dict[str, str] | None = None
@@ -136,7 +136,7 @@ class Store:
             write_files(self.root, files)
         except BaseException:
             for folder in made:
-                with suppress(OSError):  # not empty
+                with suppress(OSError):  # it is not empty
                     folder.rmdir()
             raise
 
@@ -150,12 +150,16 @@ class Store:
     def _checked(self, path: Path, sha256: str) -> bytes:
         content = read_bytes(path)
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise InputError(f"{path}: does not hold what was written into it.")
+            raise _altered(path)
         return content
 
 
-def _strange(path: Path) -> str:
-    return f"{path}: is not a finished job's file."
+def _strange(path: Path) -> InputError:
+    return InputError(path, "is not the file of a finished job")
+
+
+def _altered(path: Path) -> InputError:
+    return InputError(path, "no longer holds what was written into it")
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -163,5 +167,5 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def _plain(value: Any) -> Any:
-    """As it will be read back."""
+    """Return a value as it will be read back."""
     return json.loads(to_json(value))

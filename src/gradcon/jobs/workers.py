@@ -1,4 +1,7 @@
-"""What does the jobs: processes of this machine or a cluster, behind one interface; and what each of them runs."""
+"""The interface between the runner and the workers that do the jobs, and what every worker runs.
+
+`processes` implements it with processes on this machine, `cluster` with the workers of a Dask cluster.
+"""
 
 from __future__ import annotations
 
@@ -10,52 +13,51 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import gradcon
 from gradcon.errors import DeviceError, InputError
-from gradcon.identity import versions
-from gradcon.jobs.job import Job, Outcome, model_sha256
+from gradcon.identity import sources, versions
+from gradcon.jobs.job import Job, Outcome
 
-AHEAD = 2  # jobs handed out for each worker: one to do, one at hand when it is done
+AHEAD = 2  # jobs handed out per worker: the one it is doing, and the next one, so that it need not wait
 
 WarmUp = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Returned:
-    """A job that came back: done, failed, or (neither) lost through no fault of its own, to be handed out again."""
+    """A job that came back: done, failed, or (neither) lost through no fault of its own and to be handed out again."""
 
     job: Job
     outcome: Outcome | None = None
     failure: str | None = None  # why there is no outcome, in a sentence
-    suspect: bool = False  # it, or another job that was there, killed its worker: to be tried again by itself
+    suspect: bool = False  # this job, or another one in the same worker, killed the worker: try it again by itself
 
 
 class Workers(ABC):
-    """Take jobs and return them; within `with`, at whose end nothing of them is left running."""
+    """Take jobs and return them.  Use them in a `with` statement: at its end nothing is left running."""
 
     size: int  # how many jobs are done at once
 
     @abstractmethod
     def room(self, ahead: bool = True) -> bool:
-        """Whether another job may be handed out now: because somebody has nothing to do, or else `ahead`."""
+        """Whether another job may be handed out now: to an idle worker or, with `ahead`, to one that is still busy."""
 
     @abstractmethod
     def hand_out(self, job: Job) -> None:
-        """Have it done, sooner or later."""
+        """Give a job to a worker."""
 
     @abstractmethod
     def returned(self, timeout: float | None) -> list[Returned]:
-        """What has come back; waits for it, at most so many seconds.  May be empty before the time is over."""
+        """Wait at most `timeout` seconds for jobs to come back; the list may be empty even before that."""
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self.stop(at_once=error is not None)
+        self.stop()
 
     @abstractmethod
-    def stop(self, at_once: bool) -> None:
-        """Dismiss the workers; what they are doing is given up."""
+    def stop(self) -> None:
+        """Dismiss the workers at once; whatever they are doing is given up."""
 
 
 class Pool(Protocol):
@@ -64,58 +66,73 @@ class Pool(Protocol):
     size: int  # about how many jobs are done at once
 
     def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> AbstractContextManager[Workers]:
-        """For at most so many jobs; `alone` ones are done one at a time."""
+        """Provide workers for at most this many jobs; jobs that want to be `alone` are done one at a time."""
 
 
 class OtherGradconError(InputError):
-    """The worker's gradcon would give other results than the one that asks it."""
+    """A worker's gradcon differs from the one that hands out the jobs, so its results could differ too."""
 
 
 @dataclass(frozen=True)
 class Gradcon:
-    """Which gradcon it is."""
+    """Identifies the gradcon that hands out the jobs."""
 
-    version: str
-    model: str
+    version: str | None
+    sources: str
 
     @classmethod
     def here(cls) -> Gradcon:
-        return cls(gradcon.__version__, model_sha256())
+        return cls(versions(["gradcon"])["gradcon"], sources())
 
     def refuse_other(self, where: str) -> None:
-        """An error unless this process runs the same; `where` names it."""
+        """Raise an error unless this process, called `where` in the message, runs the same gradcon."""
         here = Gradcon.here()
+        if here.sources == self.sources:
+            return
         if here.version != self.version:
-            raise OtherGradconError(
-                f"{where}: runs gradcon {here.version}, not {self.version}; install the same one there."
-            )
-        if here.model != self.model:
-            raise OtherGradconError(
-                f"{where}: runs a gradcon {here.version} of other sources; install the same one there."
-            )
+            problem = f"runs gradcon {here.version}, not {self.version}"
+        else:
+            problem = f"runs a gradcon {here.version} whose sources differ from the ones here"
+        raise OtherGradconError(where, problem, "install the same gradcon there")
 
 
-def do(job: Job, asked_by: Gradcon, where: str = "worker") -> Outcome:
-    """In a worker: the job, unless it would be done by another gradcon than that of who asks."""
-    asked_by.refuse_other(where)
-    start = time.perf_counter()
-    outcome = job()
-    return replace(outcome, seconds=time.perf_counter() - start, versions=versions())
+@dataclass(frozen=True)
+class Failure:
+    """What a worker answers when a job raised an exception."""
+
+    why: str  # in a sentence
+    lost_gpu: bool = False  # the worker's GPU failed, and would fail for all later jobs too
 
 
-def failed(job: Job, error: BaseException) -> Returned:
-    """Whatever a job raises is that job's failure; that of a wrong gradcon is everybody's."""
-    if isinstance(error, OtherGradconError):
-        raise error
-    return Returned(job, failure=_sentence(error))
+Answer = Outcome | Failure | OtherGradconError
 
 
-def _sentence(error: BaseException) -> str:
+def do(job: Job, asked_by: Gradcon, where: str = "worker") -> Answer:
+    """Do a job in this worker, unless its gradcon is not the one that hands out the jobs."""
+    try:
+        asked_by.refuse_other(where)
+        start = time.perf_counter()
+        outcome = job()
+        return replace(outcome, seconds=time.perf_counter() - start, versions=versions())
+    except OtherGradconError as error:
+        return error
+    except BaseException as error:  # whatever a job raises is that job's failure
+        return Failure(sentence(error), lost_gpu=isinstance(error, DeviceError))
+
+
+def take_back(job: Job, answer: Answer) -> Returned:
+    """Turn a worker's answer into what the runner expects; a worker with another gradcon ends the run."""
+    if isinstance(answer, OtherGradconError):
+        raise answer
+    return Returned(job, answer) if isinstance(answer, Outcome) else Returned(job, failure=answer.why)
+
+
+def sentence(error: BaseException) -> str:
+    """Say what went wrong in a job, and where in the code if the error does not speak to the user."""
     if isinstance(error, InputError | DeviceError):
         return str(error)
     if isinstance(error, MemoryError):
         return "there is not enough memory for it; use fewer workers, or fewer views."
-    where = traceback.extract_tb(error.__traceback__)
-    cause = error.__cause__  # the worker's own traceback, as text
-    place = f" ({where[-1].filename}:{where[-1].lineno})" if where and cause is None else ""
+    trace = traceback.extract_tb(error.__traceback__)
+    place = f" ({trace[-1].filename}:{trace[-1].lineno})" if trace else ""
     return f"{type(error).__name__}: {error}{place}"
