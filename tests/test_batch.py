@@ -1,4 +1,4 @@
-"""`gradcon batch` on this machine: what is done, what is not done again, and what is refused."""
+"""`gradcon batch` on this machine: what it writes, lists and refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 
 class Page(HTMLParser):
-    """Links, pictures and texts of a page."""
+    """The links, pictures and text of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three that can be done, one of them <odd>, and three that cannot; another of a name that is there already."""
+    """Three scenes that can be done, one with an <odd> name and two with the same name, and three that cannot."""
     root = tmp_path_factory.mktemp("scenes")
     first, broken, third = write_scenes(root / "set", 3)
     third.rename(third.with_name("a <b> & c"))
@@ -76,7 +76,7 @@ def run(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, i
     return out, process.returncode, errors
 
 
-def test_what_can_be_done_is_done_and_the_rest_is_listed(run: tuple[Path, int, str], scenes: Path) -> None:
+def test_good_scenes_are_done_and_bad_ones_are_listed(run: tuple[Path, int, str], scenes: Path) -> None:
     out, code, errors = run
     assert code == 1
     found = rows(out)
@@ -94,7 +94,7 @@ def test_what_can_be_done_is_done_and_the_rest_is_listed(run: tuple[Path, int, s
     assert not leftovers(out)
 
 
-def test_results_are_those_of_estimate(run: tuple[Path, int, str], scenes: Path, tmp_path: Path) -> None:
+def test_results_equal_those_of_estimate(run: tuple[Path, int, str], scenes: Path, tmp_path: Path) -> None:
     out, _, _ = run
     scene = open_scene(scenes / "set" / "scene00")
     alone = estimate(scene, Options(solves=2), engine="reference").save(tmp_path / "alone")
@@ -106,7 +106,7 @@ def test_results_are_those_of_estimate(run: tuple[Path, int, str], scenes: Path,
     assert float(rows(out)["set-scene00"]["rmse"]) == told["metrics"]["rmse"]
 
 
-def test_the_index_shows_all_and_leads_somewhere(run: tuple[Path, int, str], scenes: Path) -> None:
+def test_the_index_shows_all_scenes_and_its_links_work(run: tuple[Path, int, str], scenes: Path) -> None:
     out, _, _ = run
     page = Page(out / "index.html")
     assert page.policy.startswith("default-src 'none'")
@@ -145,7 +145,7 @@ def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pyte
     assert everything(out) == before
     (out / "batch.json").write_text("[]")
     assert "is not the list that `gradcon batch` writes" in refusal(capsys, scene, "--out", out)
-    for given in (scene, scene.parent):  # also where it is one of those that a folder stands for
+    for given in (scene, scene.parent):  # also if it is one of the scenes in a folder
         assert "is one of the scenes' folders" in refusal(capsys, given, "--out", scene)
     assert "there is no such folder or file" in refusal(capsys, scene, tmp_path / "typo", "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -189,7 +189,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     assert batch(*paths, "--out", out) == 0
 
 
-def test_nothing_that_can_be_done_is_another_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_code_tells_that_no_scene_could_be_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").mkdir()
     assert batch(tmp_path / "notes", "--out", tmp_path / "out", "--json") == 2
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -197,7 +197,7 @@ def test_nothing_that_can_be_done_is_another_exit_code(tmp_path: Path, capsys: p
     assert told["scenes"][0]["error"].endswith("is an empty folder; give the one that holds the views.")
 
 
-def test_output_inside_a_scene_is_not_its_input(tmp_path: Path) -> None:
+def test_output_inside_a_scene_does_not_count_as_input(tmp_path: Path) -> None:
     synth.write("planes", tmp_path, (32, 32), views=3, seed=0)
     assert batch(tmp_path, "--out", tmp_path / "out") == 0
     before = job_files(tmp_path / "out")
@@ -206,7 +206,7 @@ def test_output_inside_a_scene_is_not_its_input(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "out" / tmp_path.name)
 
 
-def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None:
+def test_reports_show_the_present_results(tmp_path: Path) -> None:
     scene = synth.write("planes", tmp_path / "scene", (24, 24), views=3)
     out = tmp_path / "out"
     assert batch(scene, "--out", out, "--reports") == 0
@@ -218,11 +218,11 @@ def test_reports_are_pages_of_the_results_that_are_there(tmp_path: Path) -> None
     assert page.stat().st_mtime_ns == written
     synth.write("planes", scene, (24, 24), views=3, seed=5)
     assert batch(scene, "--out", out) == 0
-    assert not page.exists()  # it was of what is no longer there
+    assert not page.exists()  # it showed a result that is gone
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, number: int, code: int) -> None:
+def test_a_stopped_batch_shows_what_is_finished(tmp_path: Path, number: int, code: int) -> None:
     write_scenes(tmp_path / "in", 4)
     out = tmp_path / "out"
     process = start_batch(tmp_path / "in", out, pause_after=2)
@@ -239,7 +239,7 @@ def test_what_is_finished_when_it_is_stopped_can_be_looked_at(tmp_path: Path, nu
     assert not leftovers(out)
 
 
-def test_flip_and_initial_are_those_of_estimate(tmp_path: Path) -> None:
+def test_flip_and_initial_work_as_in_estimate(tmp_path: Path) -> None:
     (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
     assert batch(scene, "--out", out, "--flip", "x", "--initial", "0.5") == 0
     one = ["estimate", str(scene), "--out", str(tmp_path / "one"), *QUICK, "--flip", "x", "--initial", "0.5"]

@@ -1,4 +1,4 @@
-"""A batch that is run again: what is done is known, what has changed or failed is not forgotten."""
+"""A batch that is run again: finished scenes are found, changed ones are computed again, failures are remembered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradcon.jobs.job import sha256_of
 pytestmark = pytest.mark.slow
 
 
-def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_new_or_changed_scenes_are_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths, out = write_scenes(tmp_path / "in", 3), tmp_path / "out"
     assert batch(*paths[:2], "--out", out) == 0
     first, content = job_files(out), results(out)
@@ -29,13 +29,13 @@ def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.
     told = json.loads(capsys.readouterr().out)
     assert (told["computed"], told["reused"], told["failed"]) == (0, 2, 0)
     assert job_files(out) == first
-    # Another scene beside them, and one that has changed: its depth is gone with its parameters.
+    # One new scene, and one that has changed: without its parameters there is no depth.
     (paths[0] / "parameters.cfg").unlink()
     assert batch(paths[0], paths[2], "--out", out, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["computed"], told["reused"]) == (2, 0)
     assert [row["folder"] for row in told["scenes"]] == ["scene00", "scene02"]
-    assert list(rows(out)) == ["scene00", "scene01", "scene02"]  # all that is there
+    assert list(rows(out)) == ["scene00", "scene01", "scene02"]  # all scenes in the folder
     assert len(job_files(out)) == 3
     assert not (out / "scene00" / "depth.pfm").exists()
     assert {n: c for n, c in results(out).items() if n.startswith("scene01")} == {
@@ -49,8 +49,8 @@ def test_only_what_is_new_or_changed_is_computed(tmp_path: Path, capsys: pytest.
     assert results(out)["scene01/disparity.pfm"] == content["scene01/disparity.pfm"]
 
 
-def test_nothing_is_removed_that_is_not_of_the_scene(tmp_path: Path) -> None:
-    """Whatever the file of an earlier job says."""
+def test_only_files_of_the_scene_are_removed(tmp_path: Path) -> None:
+    """The file of an earlier job may claim anything."""
     (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
     (tmp_path / "thesis.tex").write_text("mine")
     assert batch(scene, "--out", out) == 0
@@ -67,7 +67,7 @@ def test_nothing_is_removed_that_is_not_of_the_scene(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
-def test_a_job_file_that_was_changed_says_nothing(tmp_path: Path) -> None:
+def test_an_edited_job_file_is_ignored(tmp_path: Path) -> None:
     paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
     assert batch(*paths, "--out", out) == 0
     for path in (out / "jobs").glob("*.json"):
@@ -77,14 +77,14 @@ def test_a_job_file_that_was_changed_says_nothing(tmp_path: Path) -> None:
     assert list(rows(out)) == ["scene00"]
 
 
-def test_moved_scenes_are_known_and_others_of_their_name_do_not_take_their_place(tmp_path: Path) -> None:
+def test_moved_scenes_are_recognised_and_namesakes_do_not_take_their_place(tmp_path: Path) -> None:
     for place, seed in (("a", 0), ("b", 1)):
         synth.write("planes", tmp_path / place / "scene", (24, 24), views=3, seed=seed)
     out = tmp_path / "out"
     assert batch(tmp_path / "a", "--out", out) == 0
     before = everything(out / "scene")
     (tmp_path / "a").rename(tmp_path / "moved")
-    assert batch(tmp_path / "b", "--out", out) == 0  # the first is not there: unmounted, perhaps
+    assert batch(tmp_path / "b", "--out", out) == 0  # the first is absent: perhaps it is unmounted
     assert everything(out / "scene") == before
     assert set(rows(out)) == {"scene", "b-scene"}
     jobs = job_files(out)
@@ -93,7 +93,7 @@ def test_moved_scenes_are_known_and_others_of_their_name_do_not_take_their_place
     assert rows(out)["scene"]["source"] == str(tmp_path / "moved" / "scene")
 
 
-def test_of_two_copies_one_is_the_moved_scene(tmp_path: Path) -> None:
+def test_one_of_two_copies_counts_as_the_moved_scene(tmp_path: Path) -> None:
     (scene,), out = write_scenes(tmp_path / "a", 1, size=24), tmp_path / "out"
     assert batch(scene, "--out", out) == 0
     for copy in "bc":
@@ -103,7 +103,7 @@ def test_of_two_copies_one_is_the_moved_scene(tmp_path: Path) -> None:
     assert {row["source"] for row in rows(out).values()} == {str(tmp_path / copy / "scene00") for copy in "bc"}
 
 
-def test_a_scene_that_is_changed_while_it_is_worked_on_is_not_kept(tmp_path: Path) -> None:
+def test_the_result_of_a_scene_that_changes_meanwhile_is_not_kept(tmp_path: Path) -> None:
     (scene,) = write_scenes(tmp_path, 1, size=24)
     parameters = work_parameters(
         Options(solves=1),
@@ -132,8 +132,8 @@ def test_a_scene_that_is_changed_while_it_is_worked_on_is_not_kept(tmp_path: Pat
     assert job.changed() is not None
 
 
-def test_what_failed_is_said_until_it_is_done(tmp_path: Path) -> None:
-    """Also by a run that does not try it, and though an earlier result of it is there."""
+def test_a_failure_is_listed_until_the_scene_is_done(tmp_path: Path) -> None:
+    """A run that does not try the scene lists it too, even if there is an earlier result."""
     (first, second), out = write_scenes(tmp_path / "in", 2, size=24), tmp_path / "out"
     assert batch(first, "--out", out) == 0
     view = first / "input_Cam040.png"
@@ -149,7 +149,7 @@ def test_what_failed_is_said_until_it_is_done(tmp_path: Path) -> None:
     assert {row["status"] for row in rows(out).values()} == {"done"}
 
 
-def test_what_cannot_be_looked_at_stops_no_other(
+def test_an_unreadable_scene_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenes, out = write_scenes(tmp_path / "in", 2, size=24), tmp_path / "out"
@@ -167,14 +167,14 @@ def test_what_cannot_be_looked_at_stops_no_other(
     assert find_scenes([tmp_path / "in"], Hints(), out) == scenes
 
 
-def test_a_wrong_pattern_is_no_scenes_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_pattern_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_scenes(tmp_path / "in", 1, size=24)
     assert batch(tmp_path / "in", "--out", tmp_path / "out", "--pattern", "v_{r}.png") == 2
     assert "pattern" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_passed_over_in_a_folder_of_scenes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unrecognised_folders_among_scenes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (scene,), out = write_scenes(tmp_path / "in", 1, size=24), tmp_path / "out"
     for name in ("left.png", "right.png"):
         (tmp_path / "in" / "pair").mkdir(exist_ok=True)
@@ -189,12 +189,12 @@ def test_what_is_passed_over_in_a_folder_of_scenes_is_said(tmp_path: Path, capsy
     assert batch(tmp_path / "in", "--out", out) == 0  # neither the results nor a map of them are scenes
     assert set(rows(out)) == {"scene00"}
     archive = tmp_path / "in" / "map.npz"
-    archive.write_bytes(archive.read_bytes()[:-30])  # of which nothing can be told
+    archive.write_bytes(archive.read_bytes()[:-30])  # so that it cannot be opened
     assert batch(tmp_path / "in", "--out", out) == 1
     assert rows(out)["map"]["status"] == "failed"
 
 
-def test_a_name_of_two_lines_is_said_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_of_two_lines_is_printed_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "two\nlines").mkdir()
     assert batch(tmp_path / "two\nlines", "--out", tmp_path / "out") == 2
     assert "two\\nlines: is an empty folder" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""kill -9 of a batch and of its workers at random moments: nothing is lost, and nothing half-written is left."""
+"""A batch and its workers are killed at random moments: no result is lost, and no half-written file is left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
             break
         process = start_batch(tmp_path / "in", out)
         time.sleep(moments.uniform(0.2, 0.8) * whole)
-        if process.poll() is not None:  # it was faster: once more, from the beginning
+        if process.poll() is not None:  # it ended before: try again from the beginning
             whole /= 2
             assert results(out) == expected
             shutil.rmtree(out)
@@ -55,11 +55,11 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
                     kills += 1
                 time.sleep(moments.uniform(0.0, 0.3))
             _, errors = process.communicate(timeout=PATIENCE)
-            assert process.returncode in (0, 1), errors  # 1: a scene's process was killed twice
+            assert process.returncode in (0, 1), errors  # 1: two processes were killed while they did the same scene
             assert "Traceback" not in errors
             assert not leftovers(out)
         for path in (out / "jobs").glob("*.json"):
-            for name in json.loads(path.read_text())["files"]:  # whole, and what it names is there
+            for name in json.loads(path.read_text())["files"]:  # it is whole, and the files that it names exist
                 assert (out / name).read_bytes() == expected.get(name, (out / name).read_bytes())
     assert start_batch(tmp_path / "in", out).wait(timeout=PATIENCE) == 0
     assert results(out) == expected

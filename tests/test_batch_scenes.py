@@ -1,4 +1,4 @@
-"""Which scenes a batch finds, what their folders are called, and what their hashes depend on."""
+"""The scenes that a batch finds, the names of their folders, and what their hashes depend on."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def test_folders_are_safe_and_told_apart(parts: list[list[str]], known: int) -> 
     earlier = name_folders(paths[:known], {}, RESERVED)
     entries = name_folders(paths, {entry.folder: str(entry.path) for entry in earlier}, RESERVED)
     assert [entry.path for entry in entries] == paths
-    assert entries[: len(earlier)] == earlier  # what has a folder keeps it
+    assert entries[: len(earlier)] == earlier  # a scene that has a folder keeps it
     folders = [entry.folder.casefold() for entry in entries]
     assert len(set(folders)) == len(folders)
     assert not set(folders) & set(RESERVED)
     assert all(re.fullmatch(r"[\w+-][\w.+-]*", entry.folder) for entry in entries)
 
 
-def test_names_say_what_tells_scenes_apart(tmp_path: Path) -> None:
+def test_names_tell_scenes_apart(tmp_path: Path) -> None:
     found = name_folders([Path("/a/x/lf"), Path("/b/x/lf"), Path("/b/y/Other"), Path("/r/rig.toml")], {}, RESERVED)
     assert [entry.folder for entry in found] == ["x-lf", "b-x-lf", "Other", "r"]
     gone = {"lf": str(tmp_path / "moved" / "lf")}
-    for holds, folder in ((True, "lf"), (False, f"{tmp_path.name}-lf")):  # the data was moved, or is not there now
+    for holds, folder in ((True, "lf"), (False, f"{tmp_path.name}-lf")):  # the scene was moved, or another has its name
         assert name_folders([tmp_path / "lf"], gone, RESERVED, lambda *_, holds=holds: holds)[0].folder == folder
 
 
@@ -66,7 +66,7 @@ def test_a_folder_of_scenes_stands_for_them(tmp_path: Path) -> None:
         find_scenes([tmp_path / "typo"], Hints(), output)
 
 
-def test_hints_hold_for_a_folder_of_scenes(tmp_path: Path) -> None:
+def test_hints_apply_to_a_folder_of_scenes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         for k in (1, 2):
@@ -81,7 +81,7 @@ def sha256(path: Path, output: Path = Path("/nowhere")) -> str:
     return scene_sha256(path, scene_files(path, Hints(), output))
 
 
-def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:
+def test_the_hash_covers_all_files_and_nothing_else(tmp_path: Path) -> None:
     scene = tmp_path / "scene"
     synth.write("planes", scene, (24, 24), views=3)
     before = sha256(scene)
@@ -90,7 +90,7 @@ def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:
     (scene / ".notes").write_text("hidden")
     (scene / "out").mkdir()
     (scene / "out" / "result.json").write_text("{}")
-    (scene / "again").symlink_to(scene)  # and so without end
+    (scene / "again").symlink_to(scene)  # an endless loop
     assert sha256(scene, scene / "out") == before
     assert sha256(scene) != before
     view = scene / "input_Cam040.png"
@@ -100,11 +100,11 @@ def test_the_hash_is_of_all_files_and_of_nothing_else(tmp_path: Path) -> None:
     assert len({sha256(scene, scene / "out"), before, sha256(scene)}) == 3
 
 
-def test_the_hash_knows_where_a_link_leads(tmp_path: Path) -> None:
+def test_the_hash_depends_on_where_a_link_leads(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.png").write_text(name)
     hashes = set()
-    for link in ("0.png", "z.png"):  # before and after them in any order
+    for link in ("0.png", "z.png"):  # sorted before and after the files
         for name in "ab":
             (tmp_path / link).symlink_to(f"{name}.png")
             hashes.add(sha256(tmp_path))
@@ -112,7 +112,7 @@ def test_the_hash_knows_where_a_link_leads(tmp_path: Path) -> None:
     assert len(hashes) == 4
 
 
-def test_the_hash_of_a_rig_is_of_its_images_and_of_the_list(tmp_path: Path) -> None:
+def test_the_hash_of_a_rig_covers_its_images_and_the_list(tmp_path: Path) -> None:
     images = {f"{name}.png": np.full((8, 8), k, np.uint8) for k, name in enumerate("ab")}
     write_rig(tmp_path, images, [(0.0, 0.0), (-1.0, 0.0)], reference="a.png")
     rig = tmp_path / "rig.toml"
@@ -123,7 +123,7 @@ def test_the_hash_of_a_rig_is_of_its_images_and_of_the_list(tmp_path: Path) -> N
     assert sha256(rig) != sha256(tmp_path / "other.toml")
 
 
-def test_the_hash_of_a_model_is_of_the_images_beside_it_too(tmp_path: Path) -> None:
+def test_the_hash_of_a_model_covers_the_images_beside_it(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     model = tmp_path / "sparse" / "0"
     model.mkdir(parents=True)
@@ -137,7 +137,7 @@ def test_the_hash_of_a_model_is_of_the_images_beside_it_too(tmp_path: Path) -> N
     assert sha256(model) != before
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synth.write("planes", tmp_path / "scene", (24, 24), views=3)
 
     def refuse(*_: object) -> None:

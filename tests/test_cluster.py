@@ -1,4 +1,4 @@
-"""A real Dask cluster on loopback: the work is done wherever workers are, and survives them."""
+"""A real Dask cluster on loopback: its workers do the work, and the work survives them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def command_of(pid: int) -> bytes:
 
 
 class Started:
-    """A scheduler and workers, as a user starts them."""
+    """A scheduler and its workers, started the way a user starts them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.file = folder / "scheduler.json"
-        # A job that kills its worker is given up after the second one.
+        # Give up a job after the second worker that it kills.
         self.environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])]),
@@ -60,7 +60,7 @@ class Started:
         return self._start("worker", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
 
     def first_worker(self) -> int:
-        """The process that its nanny has started."""
+        """Return the process that the first worker's nanny has started."""
         (worker,) = [pid for pid in children(self.processes[1].pid) if b"spawn_main" in command_of(pid)]
         return worker
 
@@ -72,7 +72,7 @@ class Started:
         return process
 
     def stop(self) -> None:
-        """At once: a nanny that is just starting a worker would take its time."""
+        """Kill everything at once: a nanny that is just starting a worker would take its time."""
         for process in reversed(self.processes):
             workers = children(process.pid)
             process.kill()
@@ -89,7 +89,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     started.worker()
     try:
         with pytest.MonkeyPatch.context() as patient:
-            patient.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)  # they may be long in coming
+            patient.setattr(cluster, "WAIT_FOR_WORKERS_SECONDS", PATIENCE)  # a busy machine starts them slowly
             wait_for_two(started)
             yield started
     finally:
@@ -127,16 +127,16 @@ def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_p
     assert len(results(out)) == COUNT * 8
     assert results(out) == results(here)
     assert not leftovers(out)
-    # What was done on the cluster is found done here: the key does not know where.
+    # Without the cluster, the results are found done: the key does not depend on where a job was done.
     again = start_batch(tmp_path / "in", out, "--json")
     told = json.loads(again.communicate(timeout=PATIENCE)[0])
     assert (told["computed"], told["reused"]) == (0, COUNT)
 
 
-def test_an_outcome_may_take_its_time_to_come(
+def test_a_large_outcome_may_take_its_time(
     two_workers: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # how often it is looked for something else meanwhile
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # it looks at other things in between this often
     job = Job(many_bytes, {"count": 30_000_000}, "none", "large")
     with Cluster(str(two_workers.file)) as pool:
         outcomes = run([job], Store(tmp_path / "jobs"), pool=pool)
@@ -156,8 +156,8 @@ def test_a_worker_that_hangs_is_not_waited_for(two_workers: Started, monkeypatch
         os.kill(worker, signal.SIGCONT)
 
 
-def test_that_there_are_no_workers_must_be_seen_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One look after a long time without is not enough: a worker that died may be just starting again."""
+def test_workers_must_be_absent_for_a_while_before_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeing none once, after a long time without a look, is not enough: a worker may be just restarting."""
 
     class Empty:
         address, size = "tcp://127.0.0.1:8786", 2
@@ -186,11 +186,11 @@ def test_a_worker_that_lost_its_gpu_makes_room_for_a_new_one(two_workers: Starte
     wait_for_two(two_workers)
 
 
-def test_failures_are_told_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
+def test_failures_are_reported_and_a_killer_is_given_up(two_workers: Started, tmp_path: Path) -> None:
     bad = [failing("raise"), failing("refuse"), failing("die")]
     with Cluster(str(two_workers.file)) as pool:
         outcomes = run(bad, Store(tmp_path / "jobs"), pool=pool)
-    assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and where
+    assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and the line
     assert outcomes.failures == {
         bad[1].key: "photo.png: is not an image.",
         bad[2].key: "2 workers in a row died while they did it: they were killed, or ran out of memory.",
@@ -212,13 +212,13 @@ def refusal(scenes: Path, out: Path, scheduler: object, capsys: pytest.CaptureFi
     return errors.removeprefix("gradcon: ")
 
 
-def test_a_scheduler_that_is_none(
+def test_a_wrong_scheduler_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
     write_scenes(tmp_path / "in", 1)
     (tmp_path / "notes.txt").write_text("no scheduler file")
-    silent = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+    silent = socket.create_server(("127.0.0.1", 0))  # accepts connections and says nothing
     for address, said in (
         ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: the scheduler cannot be reached (no scheduler answers there)"),
         (f"127.0.0.1:{silent.getsockname()[1]}", "the scheduler cannot be reached (no scheduler answers there)"),
@@ -240,7 +240,7 @@ def test_a_notebook_has_a_loop_of_its_own(two_workers: Started) -> None:
     assert asyncio.run(cell()) >= 1
 
 
-def test_no_workers_and_a_scheduler_that_dies(
+def test_a_scheduler_without_workers_and_one_that_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_scenes(tmp_path / "in", COUNT)
@@ -262,15 +262,15 @@ def test_no_workers_and_a_scheduler_that_dies(
     finally:
         started.stop()
     assert process.returncode == 2, errors
-    assert "the connection to the scheduler is lost; finished jobs are kept" in errors.splitlines()[-1]
+    assert "the connection to the scheduler is lost, but finished jobs are kept" in errors.splitlines()[-1]
     assert "Traceback" not in errors
     assert 2 <= done(out) < COUNT
     assert not leftovers(out)
     assert start_batch(tmp_path / "in", out).wait(timeout=PATIENCE) == 0
 
 
-def test_two_estimates_in_two_threads_are_those_of_one() -> None:
-    """As in a Dask worker of two threads, each with one thread of Numba's."""
+def test_two_threads_give_the_same_estimates_as_one() -> None:
+    """A Dask worker with two threads runs them like this, each with one thread of Numba."""
     import numba
 
     scenes = [synth.render("planes", size=(48, 48), views=5, seed=seed) for seed in range(2)]

@@ -1,4 +1,4 @@
-"""The job runner: everything is done once, kept, and found again."""
+"""The job runner: each job is done once, kept, and found again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_jobs_are_done_once_and_found_again(tmp_path: Path) -> None:
         assert list(other.arrays) == (["row"] if x % 2 else [])
 
 
-def test_the_key_is_what_the_outcome_depends_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_covers_what_the_outcome_depends_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(square, {"x": 1}, "abc", "one", where={"folder": "here"})
     assert Job(square, {"x": 1}, "abc", "uno", where={"folder": "there"}, cost=9).key == job.key
     assert Job(square, {"x": 2}, "abc", "one").key != job.key
@@ -100,7 +100,7 @@ def test_files_go_where_people_look_for_them(tmp_path: Path) -> None:
     assert (tmp_path / "one" / "a.txt").read_bytes() == b"abc"
     outcome = done[job]
     assert outcome is not None
-    assert outcome.files == {}  # or all results of a long run would be held in memory
+    assert outcome.files == {}  # or a long run would hold all results in memory
     assert Store(tmp_path / "jobs", root=tmp_path).load(job) is not None
     (tmp_path / "two" / "b.txt").write_bytes(b"ab?")
     store = Store(tmp_path / "jobs", root=tmp_path)
@@ -181,7 +181,7 @@ def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "jobs")
     with store.locked(), pytest.raises(InputError, match="in use by another run"), Store(tmp_path / "jobs").locked():
         pass
-    with Store(tmp_path / "jobs").locked():  # the first is gone
+    with Store(tmp_path / "jobs").locked():  # the first run is over
         pass
 
 
@@ -190,11 +190,11 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", flock)
-    with Store(tmp_path / "jobs").locked():  # not said to be another run's
+    with Store(tmp_path / "jobs").locked():  # not taken for another run
         pass
 
 
-def test_what_a_killed_run_left_half_written_is_swept_up(tmp_path: Path) -> None:
+def test_half_written_files_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "jobs"
     folder.mkdir()
     (folder / ".abc.json.0123456789ab.tmp").write_text("{")

@@ -97,7 +97,7 @@ class Cluster:
     def lost(self) -> InputError:
         return InputError(
             self.address,
-            "the connection to the scheduler is lost; finished jobs are kept",
+            "the connection to the scheduler is lost, but finished jobs are kept",
             "start the cluster again, then repeat the command",
         )
 
@@ -208,7 +208,7 @@ class ClusterWorkers(Workers):
         if self._looked - self._alone_since > WITHOUT_WORKERS_SECONDS:
             raise InputError(
                 self.cluster.address,
-                "all workers are gone; finished jobs are kept",
+                "all workers are gone, but finished jobs are kept",
                 "start some workers, then repeat the command",
             )
 
