@@ -25,7 +25,7 @@ from gradcon import Options, estimate, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.jobs import Job, Store, cluster, run
+from gradcon.jobs import Job, Store, cluster, run, scheduler
 from gradcon.jobs.cluster import Cluster
 from job_kinds import children, failing, many_bytes, use_gpu
 from waiting import PATIENCE, wait_until
@@ -215,7 +215,7 @@ def refusal(scenes: Path, out: Path, scheduler: object, capsys: pytest.CaptureFi
 def test_a_wrong_scheduler_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(scheduler, "CONNECT_SECONDS", 1.0)
     write_scenes(tmp_path / "in", 1)
     (tmp_path / "notes.txt").write_text("no scheduler file")
     silent = socket.create_server(("127.0.0.1", 0))  # accepts connections and says nothing

@@ -3,8 +3,10 @@
 job        Job, a function with its parameters and hashed inputs, and the key under which its Outcome is kept
 store      Store, a folder of finished jobs
 runner     run, which has the jobs done that the store does not hold yet, and returns their Outcomes
-workers    the interface of those who do the jobs: the processes of this machine (processes) or a cluster (cluster)
-pools      chooses between the two
+workers    the interface of the workers that do the jobs
+processes  workers that are processes on this machine
+cluster    the workers of a Dask cluster; scheduler connects to it
+pools      chooses between processes and a cluster
 tally      counts the jobs of a run and shows its progress
 """
 

@@ -6,27 +6,21 @@ Workers may come and go.  They send their outcomes back, and only this process w
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
 import os
-import re
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.extras import install_extra
-from gradcon.files import read_text
 from gradcon.jobs.job import Job, Outcome
+from gradcon.jobs.scheduler import connect
 from gradcon.jobs.workers import (
     AHEAD,
     Answer,
@@ -41,14 +35,12 @@ from gradcon.jobs.workers import (
     take_back,
 )
 
-CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 10.0  # for workers to say which gradcon they run
 WAIT_FOR_WORKERS_SECONDS = 30.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later on: a worker that died may be restarted
 FETCHES = 4  # outcomes that are fetched at the same time
 LOOK_SECONDS = 1.0  # between two counts of the workers
 LEAVE_SECONDS = 60.0  # after which a worker whose GPU failed leaves even if nobody tells it to
-_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
 class Cluster:
@@ -57,7 +49,7 @@ class Cluster:
     def __init__(self, address: str) -> None:
         self.address = address
         self._levels: dict[str, int] = {}
-        self.client = _connect(address)
+        self.client = connect(address)
         self._hush()
         try:
             self.size = self._wait_for_workers()
@@ -221,54 +213,6 @@ def _in_a_thread(function: Callable[[], object]) -> None:
             function()
 
     threading.Thread(target=quietly, daemon=True).start()
-
-
-def _connect(address: str) -> Any:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError("scheduler", "needs Dask", install_extra("cluster")) from None
-    place = _address(address)
-    try:
-        with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this thread
-            thread.submit(asyncio.run, asyncio.wait_for(_ask(place), CONNECT_SECONDS)).result()
-        return Client(place, timeout=CONNECT_SECONDS, name="gradcon", set_as_default=False)
-    except Exception as error:  # of many kinds: no such host, no answer, another server, TLS
-        reason = (
-            str(error).split("\n")[0].rstrip(".") if not isinstance(error, OSError) else "no scheduler answers there"
-        )
-        raise InputError(
-            address,
-            f"the scheduler cannot be reached ({reason})",
-            "start one (dask scheduler), and check the address",
-        ) from None
-
-
-async def _ask(place: str) -> None:
-    """Raise an error unless a scheduler answers there; a Client would ask servers of some other kinds for ever."""
-    from distributed.core import rpc
-    from distributed.security import Security
-
-    async with rpc(place, connection_args=Security().get_connection_args("client")) as there:
-        if (await there.identity())["type"] != "Scheduler":
-            raise ValueError("another kind of server answers there")
-
-
-def _address(told: str) -> str:
-    """Return the address that was given, or the one in the scheduler file that was given."""
-    found: Any = told
-    if "://" not in told and Path(told).is_file():
-        try:
-            found = json.loads(read_text(Path(told)))["address"]
-        except (ValueError, LookupError, TypeError):
-            raise InputError(
-                told, "is not a scheduler file", "give one that dask scheduler --scheduler-file wrote"
-            ) from None
-    if not (isinstance(found, str) and _ADDRESS.fullmatch(found)):
-        raise InputError(
-            "scheduler", f"{found!r} is neither an address nor a file", "give an address such as tcp://127.0.0.1:8786"
-        )
-    return found
 
 
 def _compare(asked_by: Gradcon, dask_worker: Any = None) -> Exception | None:
