@@ -14,7 +14,7 @@ from gradcon import Options, synth
 from gradcon.batch.scenes import SceneFolder, find_scenes
 from gradcon.batch.work import scene_jobs, work_parameters
 from gradcon.cli import main
-from gradcon.io.format import Hints
+from gradcon.io.formats.format import Hints
 from gradcon.jobs.job import sha256_of
 
 pytestmark = pytest.mark.slow

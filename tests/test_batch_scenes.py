@@ -16,8 +16,8 @@ from gradcon import synth
 from gradcon.batch.inputs import scene_files, scene_sha256
 from gradcon.batch.scenes import LONGEST_NAME, find_scenes, name_folders
 from gradcon.errors import InputError
-from gradcon.io.format import Hints
-from gradcon.io.rig import write_rig
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.rig import write_rig
 
 RESERVED = ("jobs", "summary.csv", "index.html", "batch.json")
 names = st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=12).filter(lambda n: n not in (".", ".."))

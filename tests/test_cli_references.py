@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradcon import cli, estimate, open_scene, synth
-from gradcon.io import png
-from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.formats.lightfield_array import save_lightfield
+from gradcon.io.images import png
 from gradcon.io.maps import Map, read_map, write_map
 from gradcon.io.pfm import write_pfm
 from gradcon.methods.options import Options

@@ -13,10 +13,10 @@ from PIL import Image
 from gradcon import Calibration, Options, Scene, cli, estimate, open_scene, synth
 from gradcon.cli import estimates
 from gradcon.errors import InputError
-from gradcon.io.hci import write_hci
+from gradcon.io.formats.hci import write_hci
+from gradcon.io.formats.rig import write_rig
 from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
-from gradcon.io.rig import write_rig
 from gradcon.result import Result
 from gradcon.result.depth import calibration_of, depth_remarks, depth_summary, to_millimetres
 from gradcon.result.stopping import Stopped, StopReason

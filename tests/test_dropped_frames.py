@@ -10,8 +10,8 @@ import pytest
 
 from gradcon import open_frames
 from gradcon.errors import InputError
-from gradcon.io import png
-from gradcon.io.dropped_frames import refuse_dropped_frames
+from gradcon.io.formats.dropped_frames import refuse_dropped_frames
+from gradcon.io.images import png
 
 IMAGE = png.encode(np.random.default_rng(0).integers(0, 256, (8, 12), dtype=np.uint8))
 

@@ -52,7 +52,7 @@ def test_estimate_many_takes_scenes_as_they_are_wanted():
 def test_estimate_many_passes_on_what_goes_wrong():
     def scenes():
         yield random_scene()
-        raise InputError("frame 1: is torn; repair it.")
+        raise InputError("frame 1", "is torn", "repair it")
 
     results = estimate_many(scenes(), Options(solves=1), engine="cpu")
     next(results)

@@ -11,8 +11,7 @@ import pytest
 from scipy import ndimage
 
 from gradcon import cli, estimate, open_frames, open_scene, synth
-from gradcon.io import png
-from gradcon.io.images import read_image
+from gradcon.io.images import png, read_image
 from gradcon.methods.look import describe_scene
 from gradcon.methods.options import Options
 from gradcon.pictures.contact_sheet import contact_sheet

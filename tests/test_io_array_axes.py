@@ -10,7 +10,7 @@ import pytest
 
 from gradcon import Options, Scene, cli, estimate, open_scene
 from gradcon.errors import InputError
-from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.formats.lightfield_array import save_lightfield
 
 
 def some_views(shape: tuple[int, ...]) -> np.ndarray:

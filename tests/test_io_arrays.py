@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conftest import value_or_refusal
 from gradcon import Scene, open_scene
 from gradcon.errors import InputError
-from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.formats.lightfield_array import save_lightfield
 from gradcon.npz import StoredArray
 
 PARAMETERS = {"focal_length_mm": 50, "sensor_size_mm": 36, "baseline_mm": 18, "focus_distance_m": 2.15}

@@ -10,7 +10,7 @@ import zarr
 
 from gradcon import Scene, open_scene
 from gradcon.errors import InputError
-from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.formats.lightfield_array import save_lightfield
 
 VIEWS = np.random.default_rng(0).integers(1, 256, (3, 3, 16, 20), dtype=np.uint8)
 STEPS = np.array([(1 - u, 1 - v) for v in range(3) for u in range(3)], float)

@@ -13,9 +13,9 @@ import zarr
 
 from gradcon import open_scene, synth
 from gradcon.errors import InputError
-from gradcon.io import column_order, hdf5
+from gradcon.io.formats import column_order, hdf5
+from gradcon.io.formats.lightfield_array import save_lightfield
 from gradcon.io.images import read_image
-from gradcon.io.lightfield_array import save_lightfield
 
 
 def some_views(shape: tuple[int, ...]) -> np.ndarray:

@@ -10,9 +10,9 @@ import pytest
 from gradcon import Options, estimate, synth
 from gradcon.errors import InputError
 from gradcon.io import open_scene
-from gradcon.io.colmap import list_colmap
-from gradcon.io.colmap_model import read_model
-from gradcon.io.format import Hints
+from gradcon.io.formats.colmap import list_colmap
+from gradcon.io.formats.colmap_model import read_model
+from gradcon.io.formats.format import Hints
 from gradcon.result.metrics import evaluate
 from gradcon.scene.geometry import Camera
 

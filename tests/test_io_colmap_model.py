@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from conftest import value_or_refusal
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.io import open_scene, png
-from gradcon.io.colmap import list_colmap
-from gradcon.io.colmap_model import Model, read_model
-from gradcon.io.format import Hints
+from gradcon.io import open_scene
+from gradcon.io.formats.colmap import list_colmap
+from gradcon.io.formats.colmap_model import Model, read_model
+from gradcon.io.formats.format import Hints
+from gradcon.io.images import png
 
 CAMERAS = "# comment\n1 PINHOLE 8 6 10 10 4 3\n2 SIMPLE_PINHOLE 8 6 11 4 3\n"
 IMAGES = "# comment\n1 1 0 0 0 0 0 0 1 a  b.png\n1.5 2.5 7 3 3 -1\n\n2 1 0 0 0 -1 0 0 2 c/d.png\n3 3 7\n"

@@ -8,7 +8,7 @@ from scipy.ndimage import map_coordinates
 
 from conftest import data_root
 from gradcon.io import open_scene
-from gradcon.io.rig import write_rig
+from gradcon.io.formats.rig import write_rig
 from gradcon.scene.geometry import project
 
 pytestmark = pytest.mark.data

@@ -7,10 +7,11 @@ import pytest
 
 from gradcon import synth
 from gradcon.errors import InputError
-from gradcon.io import grid_image, open_scene, png
-from gradcon.io.format import Hints
-from gradcon.io.formats import list_scene
-from gradcon.io.images import read_image
+from gradcon.io import open_scene
+from gradcon.io.formats import grid_image
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.registry import list_scene
+from gradcon.io.images import png, read_image
 from gradcon.scene import Scene
 
 

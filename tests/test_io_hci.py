@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from conftest import value_or_refusal
 from gradcon.errors import InputError
 from gradcon.io import open_scene
-from gradcon.io.hci import write_hci
-from gradcon.io.hci_parameters import COUNT, KIND, LENGTH, NEEDED, NUMBER, format_parameters, parse_parameters
+from gradcon.io.formats.hci import write_hci
+from gradcon.io.formats.hci_parameters import COUNT, KIND, LENGTH, NEEDED, NUMBER, format_parameters, parse_parameters
 from gradcon.scene.scene import to_luma
 
 OPTICS = {"focal_length_mm": 100.0, "sensor_size_mm": 35.0, "baseline_mm": 5.5, "focus_distance_m": 2.0}

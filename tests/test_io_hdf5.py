@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from gradcon import Options, estimate, open_scene, synth
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.io.hdf5 import COLUMNS, SIGNATURE
+from gradcon.io.formats.hdf5 import COLUMNS, SIGNATURE
+from gradcon.io.formats.lightfield_array import save_lightfield
 from gradcon.io.images import read_image
-from gradcon.io.lightfield_array import save_lightfield
 
 h5py = pytest.importorskip("h5py")
 

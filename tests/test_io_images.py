@@ -13,8 +13,7 @@ from PIL import Image
 
 from conftest import value_or_refusal
 from gradcon.errors import InputError
-from gradcon.io import png
-from gradcon.io.images import read_grey_values, read_image
+from gradcon.io.images import png, read_grey_values, read_image
 
 pytestmark = pytest.mark.filterwarnings("error")
 ADAM7 = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))

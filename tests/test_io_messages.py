@@ -11,9 +11,9 @@ from PIL import Image
 
 from gradcon import open_frames, open_scene, synth
 from gradcon.errors import InputError
+from gradcon.io.formats.rig import write_rig
 from gradcon.io.images import read_image
 from gradcon.io.pfm import write_pfm
-from gradcon.io.rig import write_rig
 from test_video_files import encode, noise
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 16, 20), dtype=np.uint8)

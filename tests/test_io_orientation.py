@@ -13,7 +13,7 @@ from PIL import Image
 
 from gradcon.errors import InputError
 from gradcon.io.images import read_image
-from gradcon.io.orientation import orientation
+from gradcon.io.images.orientation import orientation
 
 PICTURE = np.random.default_rng(0).integers(0, 256, (24, 32, 3), dtype=np.uint8)
 ORIENTATION = 0x0112

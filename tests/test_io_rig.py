@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from conftest import value_or_refusal
 from gradcon.errors import InputError
 from gradcon.io import open_scene
+from gradcon.io.formats.rig import parse_rig, write_rig
 from gradcon.io.listing import Listing
-from gradcon.io.rig import parse_rig, write_rig
 from gradcon.scene.geometry import Camera
 from gradcon.scene.scene import to_luma
 
@@ -193,7 +193,7 @@ def test_valid_rigs_round_trip(tmp_path_factory, places, name):
         found.append(dict(files)["rig.toml"].decode())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradcon.io.rig.write_files", capture)
+        patch.setattr("gradcon.io.formats.rig.write_files", capture)
         try:
             write_rig(folder, dict.fromkeys(places, pixels), list(places.values()), reference=reference, name=name)
         except InputError:  # a name that no rig may hold

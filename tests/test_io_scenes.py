@@ -10,10 +10,11 @@ import pytest
 
 from gradcon import Options, estimate
 from gradcon.errors import InputError
-from gradcon.io import open_scene, png
-from gradcon.io.hci import write_hci
-from gradcon.io.lightfield_array import save_lightfield
-from gradcon.io.rig import write_rig
+from gradcon.io import open_scene
+from gradcon.io.formats.hci import write_hci
+from gradcon.io.formats.lightfield_array import save_lightfield
+from gradcon.io.formats.rig import write_rig
+from gradcon.io.images import png
 
 GREY = np.random.default_rng(0).integers(0, 256, (6, 8), dtype=np.uint8)
 

@@ -16,9 +16,9 @@ import pytest
 from gradcon import open_scene
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.io.format import Hints
-from gradcon.io.formats import list_scene
-from gradcon.io.lightfield_array import save_lightfield
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.lightfield_array import save_lightfield
+from gradcon.io.formats.registry import list_scene
 
 zarr = pytest.importorskip("zarr")
 

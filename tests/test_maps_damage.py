@@ -14,7 +14,7 @@ import pytest
 import tifffile
 
 from gradcon.errors import InputError
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.io.maps import Map, read_map, write_map
 
 OpenEXR = pytest.importorskip("OpenEXR")

@@ -12,7 +12,7 @@ import tifffile
 
 from gradcon import Options, cli, estimate, synth
 from gradcon.errors import InputError
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.io.maps import read_map, read_maps, write_map
 from gradcon.io.pfm import write_pfm
 from gradcon.report.folder import read_folder

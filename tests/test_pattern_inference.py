@@ -9,8 +9,8 @@ import pytest
 
 from gradcon import cli, open_frames, open_scene
 from gradcon.errors import InputError
-from gradcon.io import png
-from gradcon.io.pattern import candidates, infer_pattern
+from gradcon.io.formats.pattern import candidates, infer_pattern
+from gradcon.io.images import png
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (9, 32, 40), dtype=np.uint8)
 

@@ -13,8 +13,7 @@ from PIL import Image
 
 from gradcon import Scene, open_scene
 from gradcon.errors import InputError
-from gradcon.io import png
-from gradcon.io.images import read_grey_values, read_image
+from gradcon.io.images import png, read_grey_values, read_image
 
 PICTURES = np.random.default_rng(0).integers(0, 256, (3, 16, 20), dtype=np.uint8)
 BASELINES = [(1, 0), (-1, 0)]

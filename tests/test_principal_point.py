@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gradcon import Calibration, open_scene, synth
-from gradcon.io.hci import view_name, write_hci
+from gradcon.io.formats.hci import view_name, write_hci
 from gradcon.io.images import read_image
 
 ROWS, COLUMNS = 3, 5

@@ -13,7 +13,7 @@ import pytest
 import gradcon
 from gradcon import InputError, Options, cli, estimate_many, open_frames, open_scene, synth
 from gradcon.extras import install_extra
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.io.pfm import read_pfm, write_pfm
 from test_video_files import Images, encode, noise
 

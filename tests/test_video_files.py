@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gradcon import InputError, open_frames
-from gradcon.io.video import VideoFile
+from gradcon.io.formats.video import VideoFile
 
 Images = list[np.ndarray[Any, Any]]
 

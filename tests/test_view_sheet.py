@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from gradcon import Options, Scene, estimate, open_frames, open_scene, synth
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.pictures.view_sheet import view_sheet
 from gradcon.scene.selection import spread
 

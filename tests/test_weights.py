@@ -9,7 +9,7 @@ from engine_cases import data_term, make
 from gradcon import Options, estimate, synth
 from gradcon.arrays import sampled
 from gradcon.cli import main
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.methods.recorder import MOST_CODES, SOLVES, Recorder
 from gradcon.methods.schedules import build
 

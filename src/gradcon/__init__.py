@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradcon.batch import run_batch
     from gradcon.errors import DeviceError, InputError
     from gradcon.io import Frames, open_frames, open_scene, write_hci, write_rig
-    from gradcon.io.lightfield_array import save_lightfield
+    from gradcon.io.formats.lightfield_array import save_lightfield
     from gradcon.io.maps import Map, read_map, read_maps, write_map
     from gradcon.io.pfm import read_pfm, write_pfm
     from gradcon.methods.estimation import estimate
@@ -74,7 +74,7 @@ _HOMES = {
     "gradcon.batch": ("run_batch",),
     "gradcon.errors": ("DeviceError", "InputError"),
     "gradcon.io": ("Frames", "open_frames", "open_scene", "write_hci", "write_rig"),
-    "gradcon.io.lightfield_array": ("save_lightfield",),
+    "gradcon.io.formats.lightfield_array": ("save_lightfield",),
     "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),
     "gradcon.io.pfm": ("read_pfm", "write_pfm"),
     "gradcon.methods.estimation": ("estimate",),

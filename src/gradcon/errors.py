@@ -25,13 +25,11 @@ class InputError(ValueError):
     views.npy: is empty; copy or export it again.
     """
 
-    def __init__(self, where: str | Path, problem: str = "", remedy: str = "") -> None:
+    def __init__(self, where: str | Path, problem: str, remedy: str = "") -> None:
         super().__init__(str(where), problem, remedy)  # all arguments, so that a worker's error can be pickled
         self.where, self.problem, self.remedy = str(where), problem, remedy
 
     def __str__(self) -> str:
-        if not self.problem:  # TODO: only while callers still give a whole sentence
-            return self.where
         said = f"{self.where}: {self.problem}" if self.where else self.problem
         said = f"{said}; {self.remedy}" if self.remedy else said
         return said if said.endswith("?") else f"{said}."

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from gradcon import __version__
 
-def versions(packages: Sequence[str] = ("gradcon", "numpy", "scipy", "numba")) -> dict[str, str | None]:
-    """Return the versions of what a result depends on, without importing it."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
+
+def versions(packages: Sequence[str] = ("numpy", "scipy", "numba")) -> dict[str, str | None]:
+    """Return the versions of what a result depends on; packages are not imported for it."""
+    found: dict[str, str | None] = {"python": platform.python_version(), "gradcon": __version__}
     for package in packages:
         try:
             found[package] = importlib.metadata.version(package)

@@ -16,7 +16,7 @@ from gradcon.batch.inputs import scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder, name_folders
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
-from gradcon.io.format import Hints
+from gradcon.io.formats.format import Hints
 from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST
 from gradcon.io.outputs import SUMMARY as RESULT
 from gradcon.jobs import Store

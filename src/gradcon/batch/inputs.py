@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.io.format import Hints
-from gradcon.io.formats import list_scene
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import ImageFile
 from gradcon.jobs.job import sha256_of
 

@@ -16,7 +16,7 @@ from gradcon.batch.scenes import SceneFolder, find_scenes, unrecognised
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
 from gradcon.errors import InputError
-from gradcon.io.format import Hints
+from gradcon.io.formats.format import Hints
 from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.jobs.tally import Tally

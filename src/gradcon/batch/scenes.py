@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from gradcon.errors import InputError
 from gradcon.files import files_in
-from gradcon.io.format import Hints
-from gradcon.io.formats import FORMATS
-from gradcon.io.frames import IMAGE_SUFFIXES
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.frames import IMAGE_SUFFIXES
+from gradcon.io.formats.pattern import compile_pattern
+from gradcon.io.formats.registry import FORMATS
+from gradcon.io.formats.rig import RIG
 from gradcon.io.outputs import is_output
-from gradcon.io.pattern import compile_pattern
-from gradcon.io.rig import RIG
 
 LONGEST_NAME = 60  # characters of up to four bytes; file systems allow 255 bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")

@@ -15,7 +15,7 @@ from gradcon.batch.inputs import Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder
 from gradcon.errors import InputError
 from gradcon.io import open_frames
-from gradcon.io.format import Hints
+from gradcon.io.formats.format import Hints
 from gradcon.jobs import Job, Outcome
 from gradcon.methods.options import Options
 from gradcon.pictures.thumbnail import FILE, thumbnail

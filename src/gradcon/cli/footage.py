@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 from gradcon.io import Frames
-from gradcon.io.frames import frame_files
+from gradcon.io.formats.frames import frame_files
 from gradcon.io.listing import writable
 
 SAMPLES, SAMPLE = 5, 4096  # samples per file, and bytes per sample

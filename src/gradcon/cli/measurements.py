@@ -8,15 +8,17 @@ from typing import Annotated
 
 import typer
 
+from gradcon import engines
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
 from gradcon.cli.openings import GridViews
-from gradcon.cli.parameters import Scheduler, Workers
+from gradcon.cli.parameters import Scheduler, Workers, one_of
 from gradcon.errors import InputError
+from gradcon.experiments import EXPERIMENTS
 
 
 @app.command("bench")
 def _bench(
-    engine: Annotated[str, typer.Option(help="cpu, cuda or reference.")] = "cpu",
+    engine: Annotated[str, typer.Option(help=f"{one_of(engines.ENGINES)}.")] = "cpu",
     size: Annotated[int, typer.Option(help="The side of the square views, in pixels.")] = 512,
     views: GridViews = "cross",
     scales: Annotated[int, typer.Option(help="The number of scales.")] = 3,
@@ -61,18 +63,19 @@ def _reproduce(
     out: Out,
     hci: Annotated[Path | None, typer.Option(help="A folder of scenes of the 4D Light Field Benchmark.")] = None,
     middlebury: Annotated[Path | None, typer.Option(help="A folder of scenes of Middlebury 2006.")] = None,
-    only: Annotated[str | None, typer.Option(metavar="NAME,...", help="Only these experiments.")] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help=f"Only these experiments, of {', '.join(EXPERIMENTS)}.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Save time: only alpha 0.5, and at most 40 solves.")] = False,
-    engine: Annotated[str, typer.Option(help="auto (which is the CPU here), cuda, cpu or reference.")] = "auto",
+    engine: Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}; auto is the CPU here.")] = "auto",
     workers: Workers = None,
     scheduler: Scheduler = None,
     json: Json = False,
 ) -> int:
     """Repeat the paper's evaluation on the scenes at hand.
 
-    The experiments are single-scale, multi-scale, alpha, epsilon, middlebury, panels, robustness, scale-ratio,
-    geometry, uncertainty and peers.  Finished jobs are kept in OUT/jobs: run the command again to continue.  The exit
-    code is 1 if anything was left out.
+    Finished jobs are kept in OUT/jobs: run the command again to continue.  The exit code is 1 if anything was left
+    out.
     """
     from gradcon.experiments.report import overview
     from gradcon.experiments.reproduce import reproduce

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradcon.errors import InputError
 from gradcon.io import open_scene
-from gradcon.io.hci import is_hci
-from gradcon.io.middlebury import is_middlebury
+from gradcon.io.formats.hci import is_hci
+from gradcon.io.formats.middlebury import is_middlebury
 from gradcon.jobs.job import sha256_of, sha256_of_array
 from gradcon.scene import Scene
 

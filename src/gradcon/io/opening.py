@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, overload
 
 from gradcon.errors import InputError
-from gradcon.io.format import Hints
-from gradcon.io.formats import list_scene
+from gradcon.io.formats.format import Hints
+from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import Listing, load
 from gradcon.scene import Scene, Views
 

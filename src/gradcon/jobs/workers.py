@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from gradcon import __version__
 from gradcon.errors import DeviceError, InputError
 from gradcon.identity import sources, versions
 from gradcon.jobs.job import Job, Outcome
@@ -82,7 +83,7 @@ class Gradcon:
 
     @classmethod
     def here(cls) -> Gradcon:
-        return cls(versions(["gradcon"])["gradcon"], sources())
+        return cls(__version__, sources())
 
     def refuse_other(self, where: str) -> None:
         """Raise an error unless this process, called `where` in the message, runs the same gradcon."""

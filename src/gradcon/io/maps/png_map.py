@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
-from gradcon.io import png
+from gradcon.io.images import png
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, reading, steps_of
 
 KEY = "gradcon:"  # put before each name to make the keyword of a text chunk

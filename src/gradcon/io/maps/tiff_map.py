@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
-from gradcon.io import tiff
+from gradcon.io.images import tiff
 from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description, reading
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 from gradcon.files import files_in
-from gradcon.io.format import Format, Hints
-from gradcon.io.frames import IMAGE_SUFFIXES, open_views
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.frames import IMAGE_SUFFIXES, open_views
+from gradcon.io.formats.video import SUFFIXES as VIDEO_SUFFIXES
 from gradcon.io.listing import Listing, View, by_cell, find_reference, stands_at
 from gradcon.io.outputs import is_output
-from gradcon.io.video import SUFFIXES as VIDEO_SUFFIXES
 
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
 MOST_COUNTED = 9999  # larger numbers are dates or times, not rows or columns

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 from gradcon.files import files_in
-from gradcon.io import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
-from gradcon.io.format import Hints
+from gradcon.io.formats import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
+from gradcon.io.formats.format import Hints
 from gradcon.io.listing import Listing
 
 FORMATS = (

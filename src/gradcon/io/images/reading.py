@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
-from gradcon.io import jpeg, png, pnm, tiff
-from gradcon.io.orientation import TURNED, orientation
+from gradcon.io.images import jpeg, png, pnm, tiff
+from gradcon.io.images.orientation import TURNED, orientation
 
 MAX_PIXELS = 2**28
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")

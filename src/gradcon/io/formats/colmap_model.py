@@ -1,7 +1,7 @@
 """A sparse COLMAP model: the cameras, the pose of each image, and the reconstructed points.
 
-This module reads the text form (cameras.txt, images.txt, points3D.txt); `gradcon.io.colmap_binary` reads the binary
-form with pycolmap.  COLMAP's conventions: x_camera = R X_world + t, with R from the quaternion (w, x, y, z); x points
+This module reads the text form (cameras.txt, images.txt, points3D.txt); `colmap_binary` reads the binary form with
+pycolmap.  COLMAP's conventions: x_camera = R X_world + t, with R from the quaternion (w, x, y, z); x points
 to the right, y down and z ahead.  The centre of the top left pixel is (0.5, 0.5), where ours is (0, 0).
 """
 
@@ -69,7 +69,7 @@ def form_of(folder: Path) -> str | None:
 def read_model(folder: Path) -> Model:
     """Read the model in a folder, which `form_of` has found to hold one."""
     if form_of(folder) == "bin":
-        from gradcon.io.colmap_binary import read_binary
+        from gradcon.io.formats.colmap_binary import read_binary
 
         return read_binary(folder)
     points = folder / "points3D.txt"

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.colmap_model import Model, Shot, form_of, read_model
 from gradcon.io.fields import hint
-from gradcon.io.format import Format, Hints
+from gradcon.io.formats.colmap_model import Model, Shot, form_of, read_model
+from gradcon.io.formats.format import Format, Hints
 from gradcon.io.listing import ImageFile, Listing, View
 from gradcon.scene import geometry
 

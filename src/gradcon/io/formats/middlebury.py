@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_text
 from gradcon.io.fields import finite_number
-from gradcon.io.format import Format, Hints
+from gradcon.io.formats.format import Format, Hints
 from gradcon.io.images import read_grey_values
 from gradcon.io.listing import Listing, file_called, find_reference, image_grid
 from gradcon.scene.calibration import Calibration

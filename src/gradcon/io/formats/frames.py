@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import file_size, files_in
-from gradcon.io.dropped_frames import refuse_dropped_frames
+from gradcon.io.formats.dropped_frames import refuse_dropped_frames
+from gradcon.io.formats.video import VideoFile, is_video
 from gradcon.io.images import read_image
 from gradcon.io.listing import ImageFile, Read
-from gradcon.io.video import VideoFile, is_video
 from gradcon.scene.luma import READERS
 
 IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")

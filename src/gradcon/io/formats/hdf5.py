@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from gradcon.damage import claims_too_much, refuse_damage
 from gradcon.errors import InputError
 from gradcon.files import MAX_FILE_BYTES, file_size, write_file
-from gradcon.io.array_axes import count_axes, image_bytes
-from gradcon.io.column_order import columns_run_right
 from gradcon.io.fields import finite_number
-from gradcon.io.format import Format, Hints
-from gradcon.io.lightfield_array import (
+from gradcon.io.formats.array_axes import count_axes, image_bytes
+from gradcon.io.formats.column_order import columns_run_right
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.lightfield_array import (
     CALIBRATION,
     Index,
     converged,

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.damage import refuse_damage
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.io.array_axes import Shape, channels_come_first, count_axes
 from gradcon.io.fields import finite_number
-from gradcon.io.format import Hints
+from gradcon.io.formats.array_axes import Shape, channels_come_first, count_axes
+from gradcon.io.formats.format import Hints
 from gradcon.io.listing import Baseline, Listing, View, stands_at
 from gradcon.scene.calibration import Calibration
 
@@ -274,6 +274,6 @@ Writer = Callable[[Path, NDArray[Any], NDArray[np.float32] | None, dict[str, Any
 
 
 def _writers() -> dict[str, Writer]:
-    from gradcon.io import hdf5, npy, zarr_store
+    from gradcon.io.formats import hdf5, npy, zarr_store
 
     return {".npz": npy.write, ".zarr": zarr_store.write, ".h5": hdf5.write}

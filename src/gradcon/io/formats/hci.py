@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import files_in, write_files
-from gradcon.io import pfm, png
-from gradcon.io.format import Format, Hints
-from gradcon.io.hci_parameters import Parameters, Value, format_parameters, read_parameters
+from gradcon.io import pfm
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.hci_parameters import Parameters, Value, format_parameters, read_parameters
+from gradcon.io.images import png
 from gradcon.io.listing import Listing, file_called, find_reference, image_grid
 from gradcon.scene import Calibration
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io import orientation as tag
+from gradcon.io.images import orientation as tag
 
 _KEPT_APPS = (0xE0, 0xEE)  # JFIF and Adobe, which define how colours are stored
 _EXIF_APP, _EXIF = 0xE1, b"Exif\0\0"

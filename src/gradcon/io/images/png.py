@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gradcon.damage import claims_too_much
 from gradcon.errors import InputError
-from gradcon.io import orientation as tag
+from gradcon.io.images import orientation as tag
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type

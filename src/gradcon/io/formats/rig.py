@@ -39,10 +39,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import read_text, write_files
-from gradcon.io import pfm, png
+from gradcon.io import pfm
 from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
-from gradcon.io.format import Format, Hints
-from gradcon.io.frames import open_views
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.frames import open_views
+from gradcon.io.images import png
 from gradcon.io.listing import Baseline, ImageFile, Listing, View, file_called, find_reference
 from gradcon.scene.calibration import check_unit
 from gradcon.scene.geometry import Camera

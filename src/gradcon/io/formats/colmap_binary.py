@@ -16,7 +16,7 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.files import read_bytes
-from gradcon.io.colmap_model import (
+from gradcon.io.formats.colmap_model import (
     EXPORT,
     PINHOLES,
     Ids,

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from gradcon import npz
 from gradcon.errors import InputError
 from gradcon.files import write_file
-from gradcon.io.archives import refuse_escape, zip_names
-from gradcon.io.array_axes import count_axes
 from gradcon.io.fields import refuse_unknown
-from gradcon.io.format import Format, Hints
-from gradcon.io.lightfield_array import (
+from gradcon.io.formats.archives import refuse_escape, zip_names
+from gradcon.io.formats.array_axes import count_axes
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.lightfield_array import (
     CALIBRATION,
     converged,
     grid_places,

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from gradcon.damage import MAX_ZSTD, claims_too_much, refuse_damage
 from gradcon.errors import InputError
 from gradcon.files import MAX_FILE_BYTES, make_folder
-from gradcon.io.archives import refuse_escape, zip_names
-from gradcon.io.array_axes import count_axes, image_bytes
-from gradcon.io.format import Format, Hints
-from gradcon.io.lightfield_array import (
+from gradcon.io.formats.archives import refuse_escape, zip_names
+from gradcon.io.formats.array_axes import count_axes, image_bytes
+from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.lightfield_array import (
     Index,
     converged,
     grid_places,

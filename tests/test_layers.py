@@ -1,0 +1,80 @@
+"""Imports point one way: a package may import what lies below it, and nothing above."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import gradcon
+
+ROOT = Path(gradcon.__file__).parent
+BASE = {"arrays", "damage", "errors", "extras", "files", "identity", "npz", "progress"}  # what everything may use
+
+# Each package, and the packages that it may import besides itself and BASE.
+LAYERS = {
+    "scene": set(),
+    "io": {"scene"},
+    "engines": {"scene"},
+    "pictures": {"io", "scene"},
+    "result": {"io", "pictures", "scene"},
+    "methods": {"engines", "io", "result", "scene"},
+    "synth": {"io", "scene"},
+    "report": {"io", "pictures", "result", "scene"},
+    "jobs": set(),
+    "bench": {"engines", "io", "methods", "scene", "synth"},
+    "batch": {"engines", "io", "jobs", "methods", "pictures", "report", "result", "scene"},
+    "experiments": {"engines", "io", "jobs", "methods", "pictures", "result", "scene", "synth"},
+    "cli": {
+        "batch", "bench", "engines", "experiments", "io", "methods", "pictures", "report", "result", "scene", "synth",
+    },
+}  # fmt: skip
+
+
+def imported(path: Path) -> set[str]:
+    """Return the parts of gradcon that a file imports, wherever it does so; the version is nobody's part."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module == "gradcon":
+            names = [f"gradcon.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [node.module]
+        for name in names:
+            if name.split(".")[0] == "gradcon":
+                found.add([*name.split("."), ""][1])
+    return found - {"__version__"}
+
+
+def files() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def test_the_packages_are_known_and_acyclic():
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    modules = {path.stem for path in ROOT.glob("*.py")} - {"__init__", "__main__"}
+    assert packages == set(LAYERS)
+    assert modules == BASE
+    below: set[str] = set()
+    for name, may_import in LAYERS.items():  # from low to high
+        assert may_import <= below, f"{name} may import what stands above it"
+        below.add(name)
+
+
+def test_imports_point_down():
+    wrong = []
+    for path in files():
+        parts = path.relative_to(ROOT).parts
+        where = parts[0].removesuffix(".py")
+        if where in ("__init__", "__main__"):
+            continue  # the public face
+        allowed = BASE if where in BASE else BASE | LAYERS[where] | {where}
+        public = {name for name in imported(path) if name not in LAYERS and name not in BASE}
+        if where not in ("cli", "batch", "bench", "experiments"):  # those stand above the public face
+            wrong += [f"{path.relative_to(ROOT)} imports the public face" for _ in public]
+        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in imported(path) - public if name not in allowed]
+    assert wrong == []
+
+
+def test_the_lowest_modules_import_none_of_the_packages():
+    for name in BASE:
+        assert imported(ROOT / f"{name}.py") <= BASE
