@@ -52,7 +52,7 @@ ENGINES = {
     for kind in (
         EngineKind("cuda", "gradcon.engines.cuda", keeps_maps=True, workers=1),
         EngineKind("cpu", "gradcon.engines.cpu", compiles=True),
-        EngineKind("reference", "gradcon.engines.reference"),
+        EngineKind("reference", "gradcon.engines.reference", compiles=True),  # the check of directions runs on `cpu`
     )
 }
 PREFERRED = ("cuda", "cpu")  # what `auto` tries, in this order; the last one runs everywhere
