@@ -304,7 +304,7 @@ def test_a_users_file_is_not_overwritten(scenes: Path, tmp_path: Path, capsys: p
         (["--only", "multi-scale"], "multi-scale: needs scenes of the 4D Light Field Benchmark; add --hci DIR"),
         (["--hci", "nowhere"], "nowhere: does not exist"),
         (["--engine", "quantum", "--only", "geometry"], "engine: 'quantum'"),
-        (["--workers", "0", "--only", "geometry"], "workers: 0 is not"),
+        (["--workers", "0", "--only", "geometry"], "workers: cannot be 0"),
     ],
 )
 def test_wrong_input_is_one_sentence(
