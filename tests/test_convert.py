@@ -193,7 +193,7 @@ def test_mistakes_are_one_sentence(result: Path, tmp_path: Path, capsys: Capture
     write_pfm(other / "disparity.pfm", np.ones((3, 3)))
     for source, target, quantity, says in (
         (result, "map.jpg", None, "use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
-        (result, "map", None, "its suffix '' names no format"),
+        (result, "map", None, "its suffix '' is not that of a map format"),
         (result, "map.tif", "colour", "use one of disparity, uncertainty, depth"),
         (tmp_path / "nothing.pfm", "map.tif", None, "there is no such file"),
         (tmp_path / "nothing", "map.tif", None, "there is no such file"),

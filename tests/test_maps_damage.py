@@ -81,7 +81,7 @@ ONE = np.ones((2, 3), np.float32)
         ("a.npz", b"PK\3\4", "cannot be read (File is not a zip file)"),
         ("a.exr", b"\x76\x2f\x31\x01", "cannot be read as OpenEXR"),
         ("a.pfm", b"PF\n1 1\n-1\n" + bytes(12), "is a colour PFM"),
-        ("a.jpg", b"\xff", "names no format of maps; use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
+        ("a.jpg", b"\xff", "is not that of a map format; use one of .pfm, .tif, .tiff, .png, .npz, .exr"),
     ],
 )
 def test_files_that_are_not_maps_are_refused(tmp_path: Path, name: str, data: bytes, says: str) -> None:

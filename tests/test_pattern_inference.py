@@ -57,7 +57,7 @@ def test_the_majority_of_names_decides(shots: Path, stray: str) -> None:
     put(shots, stray)
     found = open_frames(shots).listing
     assert len(found.views) == 4
-    assert found.recognised.endswith("its files fit the pattern 'shot_{row}_{col}.png', others (1) do not")
+    assert found.recognised.endswith("its files fit the pattern 'shot_{row}_{col}.png', except for 1 of them")
 
 
 def test_a_tie_between_patterns_is_refused(shots: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_long_first_solve_is_explained(monkeypatch: pytest.MonkeyPatch, capsys
         for thread in threading.enumerate():
             if isinstance(thread, threading.Timer):
                 thread.join()
-    assert capsys.readouterr().err == "boxes: still at the first solve; a first run compiles for a minute\n"
+    assert capsys.readouterr().err == "boxes: still in the first solve; the first run compiles for about a minute\n"
 
 
 @pytest.mark.parametrize(

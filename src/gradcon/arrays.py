@@ -55,5 +55,5 @@ def module_of(array: Any) -> Any:
 
 
 def sampled(shape: tuple[int, int], step: int) -> tuple[int, int]:
-    """Return how many pixels there are down and across if the middle one of every `step` x `step` is taken."""
+    """Return the numbers of rows and columns that remain if every `step` x `step` block keeps its middle pixel."""
     return len(range(step // 2, shape[0], step)), len(range(step // 2, shape[1], step))

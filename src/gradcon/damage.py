@@ -1,4 +1,4 @@
-"""Files that are damaged, or that claim more than they can hold: each is refused in one sentence that names it."""
+"""Refuse a file that is damaged, or that claims more than it can hold, in one sentence that names it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from gradcon.errors import InputError
 
 MAX_DEFLATE = 1032  # a deflate stream never grows by more than this factor
-MAX_ZSTD = 2**15  # nor does a zstd stream by more than this one: a block of 128 KiB takes at least 4 bytes
-_HEADERS = 1024  # bytes of values that a file may hold almost for free
+MAX_ZSTD = 2**15  # the same for a zstd stream, in which a block of 128 KiB takes at least 4 bytes
+_HEADERS = 1024  # bytes of values that even the smallest file may claim
 
 
 def claims_too_much(claimed: int, stored: int, growth: int = MAX_DEFLATE) -> bool:
-    """Tell whether `stored` bytes of a file, which grow by at most `growth`, cannot hold `claimed` bytes of values."""
+    """Return whether `claimed` bytes of values exceed what `stored` bytes can grow to, by `growth` at most."""
     return claimed > growth * stored + _HEADERS
 
 

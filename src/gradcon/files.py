@@ -1,4 +1,4 @@
-"""Read whole files, and write several files all or none; every failure is an InputError that names the file."""
+"""Read whole files, and write several at once, all or none; every failure is an InputError that names the file."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]], lasting: bool 
     try:
         for name, content in files:
             final = folder / name
-            if final.is_dir():  # find out now: later, some files would be renamed already
-                raise IsADirectoryError(errno.EISDIR, "a folder of this name is there")
+            if final.is_dir():  # find out now, before any file has been renamed
+                raise IsADirectoryError(errno.EISDIR, "a folder has this name")
             temporary = final.with_name(f".{final.name}.{secrets.token_hex(6)}.tmp")
             written.append((temporary, final))
             with open(temporary, "xb") as handle:

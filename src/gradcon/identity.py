@@ -13,7 +13,7 @@ from gradcon import __version__
 
 
 def versions(packages: Sequence[str] = ("numpy", "scipy", "numba")) -> dict[str, str | None]:
-    """Return the versions of what a result depends on; packages are not imported for it."""
+    """Return the versions of everything a result depends on, without importing the packages."""
     found: dict[str, str | None] = {"python": platform.python_version(), "gradcon": __version__}
     for package in packages:
         try:

@@ -46,13 +46,13 @@ class Header:
 
 
 def read_header(handle: IO[bytes], size: int, where: Path | str) -> Header:
-    """Read the header of an .npy file of `size` bytes, and refuse one that the rest of the file does not bear out."""
+    """Read the header of an .npy file of `size` bytes, and refuse one that does not fit the rest of the file."""
     with refuse_damage(where):
         version = np.lib.format.read_magic(handle)
         if version not in VERSIONS:
-            problem = f"uses version {version[0]}.{version[1]} of NumPy's format, which is not known"
+            problem = f"uses version {version[0]}.{version[1]} of NumPy's format, which is unknown"
             raise InputError(where, problem, "save it again with numpy.save")
-        # Version 3 is version 2 with other letters in the names of fields, and records are refused below.
+        # Version 3 differs from 2 only in how it encodes the names of fields, and records are refused below.
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(handle)
         header = Header(shape, fortran, dtype, handle.tell())
@@ -128,7 +128,7 @@ class StoredArray:
             return np.array(np.memmap(self._path, header.dtype, "r", start, header.shape, order)[index])
 
     def read(self, limit: int = MAX_FILE_BYTES) -> NDArray[Any]:
-        """Read all values, which may take at most `limit` bytes; the checksum of a zip member is compared."""
+        """Read all values, which may take at most `limit` bytes, and verify the checksum of a zip member."""
         header = self.header
         if header.nbytes > limit:
             problem = f"holds {header.nbytes:,} bytes of values, but at most {limit:,} are expected"

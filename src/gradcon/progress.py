@@ -1,4 +1,4 @@
-"""How far a piece of work has come, on stderr: a bar on a terminal, a line every few seconds elsewhere."""
+"""Show the progress of a piece of work on stderr: a bar on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
-SECONDS_BETWEEN_SOLVES = 2.0  # that are printed
+SECONDS_BETWEEN_SOLVES = 2.0  # between the solves that are printed as lines
 SECONDS_OF_SILENCE = 4.0  # before a line explains why the first solve takes so long
 
 
@@ -22,11 +22,11 @@ class Display:
     name : str
         What is being worked on.
     total : int
-        How many steps the work has; nothing is shown of work that has none.
+        The number of steps; nothing is shown if there are none.
     opening : str
-        The first line, where there is no bar.
+        The first line, if there is no bar.
     note : str
-        Stands beside the bar until the first step is done.
+        The text beside the bar until the first step is done.
     seconds_between_lines : float
         Steps that follow the last printed line sooner than this are not printed.
     """
@@ -74,7 +74,7 @@ def time_left(elapsed: float, done: float, remaining: float) -> str:
 
 
 class Solved(Protocol):
-    """What a display of solves needs to know about one."""
+    """What a display needs to know about a solve."""
 
     @property
     def solve(self) -> int: ...
@@ -112,8 +112,8 @@ def display(solves: int, name: str) -> Iterator[Callable[[Solved], None]]:
 
 @contextmanager
 def _broken_silence(shown: Display) -> Iterator[threading.Timer]:
-    """Explain a long first solve where no bar does; the timer is to be cancelled when that solve is done."""
-    text = "still at the first solve; a first run compiles for a minute"
+    """Explain a long first solve if there is no bar; cancel the timer when that solve is done."""
+    text = "still in the first solve; the first run compiles for about a minute"
     timer = threading.Timer(SECONDS_OF_SILENCE, shown.print, [text])
     timer.daemon = True
     if not shown.has_bar:

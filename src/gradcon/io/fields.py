@@ -38,6 +38,6 @@ def finite_number(value: Any) -> float | None:
 
 
 def leaves_folder(name: str) -> bool:
-    """Tell whether a relative path (with slashes) could leave its folder on some system, or names no file."""
+    """Return whether a relative path (with slashes) could leave its folder on some system, or names no file."""
     path = PurePosixPath(name)
     return any(odd in name for odd in ("\\", ":", "\0")) or ".." in path.parts or path.is_absolute() or not path.name

@@ -64,7 +64,7 @@ class Listing:
 
 
 def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
-    """Choose the views, read their images and build the scene; `white` is the parameter of `Scene`."""
+    """Choose the views, read their images and build the scene; `white` is passed on to `Scene`."""
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:

@@ -31,7 +31,7 @@ RECORDS = (SUMMARY, VIDEO_LIST, BATCH_LIST)  # they mark a folder of results: of
 
 
 def is_output(path: Path) -> bool:
-    """Tell whether a path is a contact sheet or a folder of results."""
+    """Return whether a path is a contact sheet or a folder of results."""
     if os.path.isdir(path):
         return any(os.path.isfile(path / record) for record in RECORDS)
     return path.name.endswith(CONTACT_SHEET)

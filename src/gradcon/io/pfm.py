@@ -21,7 +21,7 @@ _HEADER_BYTES = 128
 def read_pfm(path: str | Path) -> NDArray[np.float32]:
     """Read a grey PFM, top row first; NaN and infinities stay as they are.
 
-    The sign of the header's scale tells the byte order.  Its size is not applied, as is usual for disparities.
+    The sign of the header's scale gives the byte order.  Its magnitude is ignored, as is usual for disparities.
     """
     path = Path(path)
     size = file_size(path)
@@ -57,7 +57,7 @@ def write_pfm(path: str | Path, array: ArrayLike) -> None:
 
 
 def encode(array: ArrayLike) -> bytes:
-    """Encode a map as a little-endian grey PFM; float32 values are kept to the bit."""
+    """Encode a map as a little-endian grey PFM; float32 values are kept bit for bit."""
     values = np.asarray(array, dtype=np.float32)
     if values.ndim != 2 or values.size == 0:
         raise InputError(

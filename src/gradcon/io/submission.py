@@ -4,7 +4,7 @@
     runtimes/boxes.txt      seconds, one number on the first line
 
 and the same for its other eleven scenes.  Unlike other readers of PFM, the benchmark's reader multiplies the values by
-the size of the header's scale, so it must be 1.
+the magnitude of the header's scale, which must therefore be 1.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ SCENES = tuple(scene for scenes in CATEGORIES.values() for scene in scenes)
 REFERENCE = "input_Cam040.png"  # the centre view, to which the benchmark's ground truth belongs
 SIZE = 512
 MAPS, RUNTIMES = "disp_maps", "runtimes"
-COMPILED_SECONDS, COMPILED_FACTOR = 5.0, 5.0  # a first solve longer than 5 s plus 5 of the others has compiled
+# A first solve that took longer than 5 s plus 5 times the longest other solve also compiled the engine.
+COMPILED_SECONDS, COMPILED_FACTOR = 5.0, 5.0
 _REWRITE = "write it again from a result"
 _HEADER = re.compile(rb"Pf\r?\n512 512\r?\n-?1(\.0*)?\r?\n")
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a submission holds.
+    """What a check of a submission found.
 
     Attributes
     ----------
@@ -185,7 +186,7 @@ def _check_map(path: Path) -> None:
 
 
 def _why_unusable(values: Any) -> str:
-    """Say why the benchmark would not accept a map; nothing if it would."""
+    """Return why the benchmark would reject a map; an empty text if it would not."""
     height, width = values.shape
     if (height, width) != (SIZE, SIZE):
         return f"is {width} x {height} pixels, but the benchmark's maps are {SIZE} x {SIZE}"
@@ -205,7 +206,7 @@ def _read_runtime(path: Path) -> float:
 
 
 def _strangers(folder: Path, known: Iterable[str], *, folders: bool = False) -> list[str]:
-    """A sentence for everything that does not belong in a folder of a submission."""
+    """Return a sentence for everything that does not belong in a folder of a submission."""
     if not folder.is_dir():
         return []
     expected = "folder" if folders else "file"

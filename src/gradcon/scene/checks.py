@@ -1,4 +1,4 @@
-"""Checks of what a scene is given: its geometry and its ground truth."""
+"""Checks of the geometry and the ground truth that a scene is given."""
 
 from __future__ import annotations
 

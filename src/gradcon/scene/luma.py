@@ -61,7 +61,7 @@ def stack_luma(
 ) -> Image:
     """Read the targets one by one, and return the luma of all of them in one array.
 
-    The colours are not kept, so that memory holds the colours of few views at a time.  `inspect` is called with the
+    The colours are not kept, so that memory holds those of only a few views at a time.  `inspect` is called with the
     index and the pixels of each target while they are there.  `dtype` is the type of the reference's pixels.
     """
     xp = module_of(reference)
@@ -87,7 +87,7 @@ def stack_luma(
         stack[k] = luma
         inspect(k, image)
 
-    if xp is np and any(callable(target) for target in targets):  # then reading takes the time
+    if xp is np and any(callable(target) for target in targets):  # then most of the time goes into reading
         with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
             list(pool.map(fill, range(len(targets))))
     else:

@@ -232,7 +232,7 @@ class Scene:
         scene = Scene(
             self.reference,
             self.targets,
-            self.baselines * signs + 0.0,  # turns -0 into 0, which has another fingerprint
+            self.baselines * signs + 0.0,  # turns -0 into 0, because the two have different fingerprints
             ground_truth=self.ground_truth,
             name=self.name,
             reference_name=self.reference_name,

@@ -1,4 +1,4 @@
-"""Which views to use or to show, and the order in which a scene keeps them: all by their baselines."""
+"""Choose and order views by their baselines."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def canonical_order(M: Floats, m: Floats, B: Floats) -> NDArray[np.intp]:
 
 
 def _length(B: Floats) -> Floats:
-    """Lengths relative to the longest, so that equal ones compare equal in any unit."""
+    """Return lengths relative to the longest, so that equal ones compare equal in any unit."""
     lengths = np.hypot(*B.T)
     finite = lengths[np.isfinite(lengths)]  # a camera that looks elsewhere has no length, and sorts last
     return np.round(lengths / (finite.max(initial=0) or 1), 9)

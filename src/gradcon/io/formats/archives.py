@@ -1,4 +1,4 @@
-"""Zip archives that are read in place: the names of their members, and whether these can be trusted."""
+"""The members of zip archives: list their names, and refuse those that lead out of the archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which axes of an array count views and which count pixels; an array that cannot be a light field is refused."""
+"""Decide which axes of an array count views and which count pixels; refuse one that cannot be a light field."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def count_axes(
     source : Path or str
         The file, for messages.
     listed : bool
-        The views come with baselines, so only the first axis counts them.
+        Whether the views come with baselines, so that only the first axis counts them.
     grid : bool
-        Four axes are always a grid.
+        Whether four axes are always a grid.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def count_axes(
 
 
 def channels_come_first(shape: Shape) -> bool:
-    """Tell whether four axes may be [u, 3, y, x], as neural networks order them, rather than a grid of grey views."""
+    """Return whether four axes may be [u, 3, y, x], as neural networks order them, rather than a grid of grey views."""
     return len(shape) == 4 and shape[1] in (3, 4) and shape[0] != shape[1]
 
 
@@ -83,5 +83,5 @@ def _refuse_specks(shape: Shape, axes: int, source: Path | str) -> None:
 
 
 def image_bytes(shape: Shape, dtype: np.dtype[Any]) -> int:
-    """The bytes of an array, exactly, whatever a header claims: NumPy's own product would overflow."""
+    """Return the exact size of an array in bytes; NumPy's own product would overflow for some false headers."""
     return int(np.prod((*shape, dtype.itemsize), dtype=object))

@@ -25,7 +25,7 @@ FEWEST_POINTS = 10  # needed to estimate a range of disparities
 
 
 def list_colmap(path: Path, hints: Hints) -> Listing:
-    """List the reference and its nearest neighbours; `hints.neighbours` is how many."""
+    """List the reference and its nearest neighbours; `hints.neighbours` is their number."""
     wanted = NEIGHBOURS if hints.neighbours is None else hints.neighbours
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
         raise InputError("neighbours", f"{wanted!r} is not a number of images", "give 1 or more")

@@ -131,7 +131,7 @@ def shot_of(name: str, lens: Lens, quaternion: Sequence[float], t: Sequence[floa
 
 
 def is_sane(numbers: Iterable[float]) -> bool:
-    """Tell whether all numbers are finite and plausible for a reconstruction."""
+    """Return whether all numbers are finite and plausible for a reconstruction."""
     return all(abs(number) < MAX_NUMBER for number in numbers)
 
 

@@ -24,7 +24,7 @@ CLEAR = 0.25  # the correlation that is conclusive
 def columns_run_right(
     read: Callable[[tuple[int, int]], NDArray[Any]], counts: tuple[int, int], truth: NDArray[Any] | None = None
 ) -> bool | None:
-    """Tell whether the camera moves to the right as columns grow; None if the images are not conclusive.
+    """Return whether the camera moves to the right as columns grow; None if the images are not conclusive.
 
     `read` returns the view at a (row, column), `counts` is the number of rows and columns, and `truth` is the disparity
     of the middle view.  Rows run down.

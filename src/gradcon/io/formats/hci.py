@@ -30,7 +30,7 @@ _GRID = (9, 9)  # unless parameters.cfg says otherwise
 
 
 def is_hci(folder: Path) -> bool:
-    """Tell whether a folder holds views with the benchmark's file names."""
+    """Return whether a folder holds views with the benchmark's file names."""
     return any(_VIEW.fullmatch(path.name) for path in files_in(folder))
 
 

@@ -46,8 +46,8 @@ VIEWS, DEPTH, MASK = "LF", "GT_DEPTH", "GT_DEPTH_MASK"
 COLUMNS = {
     True: "counted to the right, as the images show",
     False: "counted to the left, as the images show",
-    None: "assumed to be counted to the left, as in the older HCI set, because the images do not tell; if the result "
-    "is wrong, use --flip x",
+    None: "assumed to be counted to the left, as in the older HCI set, because the images do not show it; if the "
+    "result is wrong, use --flip x",
 }
 WINDOW = 768  # pixels along each side of the part that decides the order of columns
 Window = tuple[slice, slice]
@@ -129,7 +129,7 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
 
 
 def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fields: dict[str, Any]) -> None:
-    """Write a file as the set has them, with each view as a chunk; ground truth becomes depth, by the calibration."""
+    """Write a file in the layout of the older HCI set, one chunk per view; ground truth is stored as depth."""
     h5py = library("h5py", "hdf5", path)
     middle = views.shape[0] // 2, views.shape[1] // 2
     if views.shape[1] % 2 == 0:
@@ -159,7 +159,7 @@ def write(path: Path, views: NDArray[Any], truth: NDArray[np.float32] | None, fi
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, which may be written as text, or None."""
+    """Return a finite number, which may be given as text, or None if the value is not one."""
     try:
         return finite_number(float(value) if isinstance(value, str) else value)
     except ValueError:
@@ -167,13 +167,13 @@ def _number(value: Any) -> float | None:
 
 
 def _stands(v: int, u: int, stretch: float, right: bool) -> Baseline:
-    """The baseline of a view in steps of dH; rows are `stretch` = dV / dH steps apart."""
+    """Return the baseline of a view in steps of dH; rows are `stretch` = dV / dH steps apart."""
     x, y = stands_at(v, u if right else -u)
     return x, y * stretch
 
 
 def _middle_of(shape: tuple[int, int]) -> Window:
-    """The middle of an image, which is large enough to tell the order of columns."""
+    """Return the middle of an image, which is large enough to reveal the order of columns."""
     starts = [max(0, (length - WINDOW) // 2) for length in shape]
     return slice(starts[0], starts[0] + WINDOW), slice(starts[1], starts[1] + WINDOW)
 
@@ -187,7 +187,7 @@ def _view(path: Path, index: Index, window: Window | tuple[()] = ()) -> NDArray[
 
 
 def _depth_shape(root: Any, views: tuple[int, ...], path: Path) -> tuple[int, ...]:
-    """The shape of the depth, or () if there is none; check that it and its mask fit the views."""
+    """Return the shape of the depth, or () if there is none; check that it and its mask fit the views."""
     shape: tuple[int, ...] = ()
     for name in (MASK, DEPTH):
         data = _dataset(root, name, path)
@@ -208,7 +208,7 @@ def _opened(path: Path, what: str = "") -> Iterator[Any]:
 
 
 def _dataset(root: Any, name: str, path: Path) -> Any:
-    """A dataset, or None; its values must be in this file, though HDF5 itself would follow links to any other."""
+    """Return a dataset, or None; its values must be in this file, although HDF5 would follow links to others."""
     h5py = library("h5py", "hdf5", path)
     if root.get(name, getlink=True) is None:
         return None
@@ -240,7 +240,7 @@ def _refuse_leaving(root: Any, name: str, path: Path) -> None:
             continue
         link = root.get("/" + "/".join([*here, part]), getlink=True)
         if isinstance(link, h5py.ExternalLink):
-            raise InputError(path, f"its {name} leaves the file, for {link.filename}", _COPY_VALUES)
+            raise InputError(path, f"its {name} leaves the file, as it is a link into {link.filename}", _COPY_VALUES)
         if isinstance(link, h5py.SoftLink):
             here = [] if link.path.startswith("/") else here
             waiting = [*link.path.strip("/").split("/"), *waiting]

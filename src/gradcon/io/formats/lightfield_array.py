@@ -1,4 +1,4 @@
-"""What the readers of light fields that are stored as one array (NumPy, Zarr, HDF5) have in common.
+"""What the readers of light fields stored as one array (NumPy, Zarr, HDF5) have in common.
 
 The pixels stay in the file: a listing knows the array's shape and how to read one view of it, and each view is read
 when it is needed.
@@ -33,12 +33,12 @@ _NAME = re.compile(r"(?:view)?\s*\(?\s*(\d{1,6})\s*(?:,\s*(\d{1,6})\s*)?\)?", re
 
 
 def grid_places(counts: Shape) -> dict[Index, Baseline]:
-    """The baselines of a grid or a row of views; rows grow downwards and columns to the right."""
+    """Return the baselines of a grid or a row of views; rows run down and columns to the right."""
     return {index: stands_at(index[0] if len(index) == 2 else 0, index[-1]) for index in np.ndindex(*counts)}
 
 
 def listed_places(baselines: ArrayLike, count: int, source: Path | str) -> dict[Index, Baseline]:
-    """The baselines of views, each of which has its own in the file."""
+    """Return the baselines of views that the file lists one by one."""
     B = np.asarray(baselines)
     if B.shape != (count, 2) or B.dtype.kind not in "buif" or not np.isfinite(B).all():
         problem = f"its baselines must be ({count}, 2) finite numbers, not {B.dtype} of {B.shape}"
@@ -47,7 +47,7 @@ def listed_places(baselines: ArrayLike, count: int, source: Path | str) -> dict[
 
 
 def own_reference(stated: Any, places: Mapping[Index, Baseline], listed: bool, source: Path | str) -> Index:
-    """The view that the source states as its reference, or else the middle of a grid or the listed view at (0, 0)."""
+    """Return the reference that the source states, or else the middle of a grid or the listed view at (0, 0)."""
     if stated is not None:
         try:
             numbers = [float(k) for k in np.asarray(stated).reshape(-1)]
@@ -171,12 +171,12 @@ def _about(value: float, expected: float) -> bool:
 
 
 def converged(values: Mapping[str, float]) -> Callable[[tuple[int, int]], Calibration] | None:
-    """How the middle camera is calibrated, for images of a given size; None if nothing is stated."""
+    """Return a function that calibrates the middle camera for images of a size; None if nothing is stated."""
     return (lambda shape: Calibration.of_converged_array(values, shape)) if values else None
 
 
 def stated_name(value: Any, source: Path | str) -> str:
-    """The scene's name, or an empty text if none is stated."""
+    """Return the scene's name, which is empty if none is stated."""
     name = "" if value is None else scalar(value)
     if not isinstance(name, str):
         raise InputError(source, f"its name must be one text, not {name!r:.60}", "correct it, or leave it out")
@@ -261,7 +261,7 @@ def save_lightfield(
         fields["reference"] = [int(k) for k in reference]
     write = _writers().get(path.suffix.lower())
     if write is None:
-        problem = f"the suffix {path.suffix!r} names no format of light fields"
+        problem = f"the suffix {path.suffix!r} is not that of a light-field format"
         raise InputError(path, problem, f"use one of {', '.join(_writers())}")
     if path.suffix.lower() != ".npz":  # do not write what could not be read back
         for index in np.ndindex(array.shape[:2]):

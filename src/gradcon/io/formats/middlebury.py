@@ -53,7 +53,7 @@ LAYOUTS = (
 
 
 def is_middlebury(folder: Path) -> bool:
-    """Tell whether a folder holds views with Middlebury's file names."""
+    """Return whether a folder holds views with Middlebury's file names."""
     return any(_numbered(folder, layout.stem) for layout in LAYOUTS)
 
 
@@ -108,9 +108,10 @@ def _calibration(dmin: Path | None, factor: float | None, shape: tuple[int, int]
     """Return the calibration (in mm) of the view of that number, or None without dmin.txt or a size factor.
 
     The dataset crops each view by dmin / 4 against the next, so the views do not share a principal point, and none is
-    published.  The widths of the 13 scenes examined are 1690 - 3/2 dmin, to within a few pixels: of frames of equal
-    width, the part that all seven views show was kept, which is the right of the first and the left of the last.  If
-    the lens was in front of the middle of the frame, the principal point is in the middle of the fourth view, view3.
+    published.  The widths of the 13 scenes examined are 1690 - 3/2 dmin, to within a few pixels.  So the original
+    frames were equally wide, and only the part that all seven views show was kept: the right of the first and the left
+    of the last.  If the lens was in front of the middle of the frame, the principal point is in the middle of view3,
+    the fourth view.
     """
     if dmin is None or factor is None:
         return None

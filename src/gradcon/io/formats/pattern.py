@@ -23,7 +23,7 @@ from gradcon.io.outputs import is_output
 SUFFIXES = (*IMAGE_SUFFIXES, *VIDEO_SUFFIXES)
 MOST_COUNTED = 9999  # larger numbers are dates or times, not rows or columns
 _FIELD = re.compile(r"\{(row|col)\}")
-# The last two numbers, unless they are fractions: the 5 in x_0.5.png or x_.5.png is no column, but in a.5.png it is.
+# The last two numbers, unless they are fractions: the 5 in x_0.5.png or x_.5.png is not a column, but in a.5.png it is.
 _NUMBER = r"(?<![0-9])(?:(?<!\.)|(?<=[^\W\d_]\.))([0-9]+)"
 _TWO_NUMBERS = re.compile(rf"(.*?){_NUMBER}([^0-9]+){_NUMBER}([^0-9]*)")
 
@@ -81,7 +81,7 @@ def _inferred(path: Path, hints: Hints) -> str | None:
     pattern, others = _clearest(*candidates(path)) if path.is_dir() else (None, 0)
     if pattern is None:
         return None
-    return f"its files fit the pattern {pattern!r}" + (f", others ({others}) do not" if others else "")
+    return f"its files fit the pattern {pattern!r}" + (f", except for {others} of them" if others else "")
 
 
 NAME = "a folder whose file names give the cameras' positions"

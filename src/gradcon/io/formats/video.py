@@ -28,7 +28,7 @@ _STILLS = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"jp2 ")  # brands of st
 
 
 def is_video(path: Path) -> bool:
-    """Tell whether a file is a video, by its first bytes or its suffix."""
+    """Return whether a file is a video, by its first bytes or its suffix."""
     if not os.path.isfile(path):
         return False
     try:
@@ -114,7 +114,7 @@ def _count(path: Path) -> int:
 
 
 def _has_a_packet_a_frame(container: Any, stream: Any) -> bool:
-    """Tell whether the number of packets, which is quick to count, is that of frames; VP8 has hidden packets."""
+    """Return whether there is one packet per frame, since packets are quicker to count; VP8 has hidden packets."""
     return container.format.name.startswith(("mov,", "matroska", "yuv4mpeg")) and stream.codec_context.name != "vp8"
 
 

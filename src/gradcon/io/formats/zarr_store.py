@@ -141,14 +141,14 @@ def _opened(path: Path, what: str = "") -> Iterator[Any]:
 
 
 def _views(root: Any, path: Path) -> Any:
-    """The light field: the array `views`, or the only array of the store."""
+    """Return the light field: the array `views`, or the only array of the store."""
     zarr = library("zarr", "zarr", path)
     names = ["views"] if isinstance(root, zarr.Array) else list(root.keys())
     return _array(root, names[0] if len(names) == 1 else "views", path)
 
 
 def _array(root: Any, name: str, path: Path) -> Any:
-    """An array of the store, or None if there is none; a store that is an array itself holds only `views`."""
+    """Return an array of the store, or None if it is not there; a store that is itself an array holds only `views`."""
     zarr = library("zarr", "zarr", path)
     members = {"views": root} if isinstance(root, zarr.Array) else root
     if (array := members.get(name)) is None:
@@ -166,7 +166,7 @@ def _array(root: Any, name: str, path: Path) -> Any:
 
 
 def _codecs(metadata: dict[str, Any]) -> Iterator[str]:
-    """The names of all codecs in format 2 (filters, compressor) and format 3 (codecs, and those inside shards)."""
+    """Yield the names of all codecs in format 2 (filters, compressor) and format 3 (codecs, and those in shards)."""
     for field in ("codecs", "index_codecs", "filters", "compressor"):
         found = metadata.get(field) or ()
         for codec in found if isinstance(found, (list, tuple)) else [found]:
@@ -191,7 +191,7 @@ def _refuse_false_sizes(array: Any, sizes: Mapping[str, int], path: Path) -> Non
 
 
 def _part_sizes(path: Path) -> dict[str, int]:
-    """The bytes of each part of a store, by name; refuse a store that links or names something outside itself."""
+    """Return the size of each part of a store, by name; refuse a store that refers to something outside itself."""
     if path.is_file():
         return _member_sizes(path)
     home, sizes = path.resolve(), dict[str, int]()
@@ -219,7 +219,7 @@ def _member_sizes(path: Path) -> dict[str, int]:
             raise InputError(path, problem, "check the program that wrote it")
     if not any(member.filename in MARKS for member in members):
         problem = f"has no {' or '.join(MARKS)} at its top"
-        raise InputError(path, problem, "zip what the store's folder holds, not the folder")
+        raise InputError(path, problem, "zip the contents of the store's folder, not the folder itself")
     return {member.filename: member.file_size for member in members}
 
 

@@ -19,7 +19,7 @@ _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD9)}
 
 
 def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
-    """Decode the pixels of a JPEG, uint8, (h, w) or (h, w, 3), without applying its `orientation`.
+    """Decode a JPEG to uint8, (h, w) or (h, w, 3), without applying its `orientation`.
 
     An InputError has no `where`: the caller adds the name of the file.
     """

@@ -1,8 +1,8 @@
 """PNG: a reader that keeps the full depth of every kind of pixel, and a writer of 8- and 16-bit images.
 
-Pillow inflates and unfilters, but reduces 16-bit colour to 8 bits, so it reads such an image twice: once for the high
-bytes and once for the low ones.  Before Pillow sees a file, every chunk's checksum is verified and all chunks but the
-pixels are left out, so that damage never passes for an image and metadata can do no harm.
+Pillow inflates and unfilters, but reduces 16-bit colour to 8 bits, so such an image is decoded twice: once for the high
+bytes and once for the low ones.  Before Pillow sees a file, every chunk's checksum is verified, and all chunks but the
+header, the palette and the pixels are left out, so that damage never passes for an image and metadata can do no harm.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Header:
         return _chunk(b"IHDR", struct.pack(">IIBB", self.width, self.height, self.depth, self.colour) + self.rest)
 
     def white(self) -> int:
-        """The largest value that a pixel can have once a palette is resolved."""
+        """Return the largest value that a pixel can have once a palette is resolved."""
         return 255 if self.colour == PALETTE else 2**self.depth - 1
 
     def raw_bytes(self) -> int:
-        """The size of the pixels before compression, without the filter bytes."""
+        """Return the size of the pixels before compression, without the filter bytes."""
         return self.height * ((self.width * self.depth * CHANNELS[self.colour] + 7) // 8)
 
 
@@ -78,13 +78,13 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
 
 
 def white(data: bytes) -> int:
-    """The value of white in the pixels that `decode` returns."""
+    """Return the value of white in the pixels that `decode` returns."""
     kind, chunk = next(_chunks(data))
     return _header(kind, chunk[8:-4]).white()
 
 
 def orientation(data: bytes) -> int:
-    """The orientation in the eXIf chunk; 1, upright, if there is none."""
+    """Return the orientation in the eXIf chunk, or 1 (upright) if there is none."""
     blocks = (chunk[8:-4] for kind, chunk in _chunks(data) if kind == b"eXIf")
     return tag.orientation(next(blocks, b""))
 
@@ -174,7 +174,7 @@ def _header(kind: bytes, content: bytes) -> Header:
 
 
 def _unpack(data: bytes, rawmode: str | None) -> NDArray[Any]:
-    """Decode the pixels by Pillow; `rawmode` overrides how it splits the bytes."""
+    """Decode the pixels with Pillow; `rawmode` overrides how it splits the bytes."""
     from PIL import PngImagePlugin
 
     image: Any = PngImagePlugin.PngImageFile(io.BytesIO(data))
@@ -203,7 +203,7 @@ def _text_chunk(keyword: str, text: str) -> bytes:
 
 
 def _international(content: bytes) -> str:
-    """Decode what follows the keyword in an iTXt chunk: compression flag and method, language, keyword in it, text."""
+    """Decode what follows the keyword in an iTXt chunk: compression flag and method, language, translation, text."""
     if content[:1] != b"\0":
         raise ValueError("compressed")
     _, _, text = content[2:].split(b"\0", 2)

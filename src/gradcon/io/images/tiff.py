@@ -1,4 +1,4 @@
-"""TIFF: the first page, in integers or floats, grey or colour, uncompressed or by deflate, PackBits or LZW.
+"""TIFF: the first page, integer or float, grey or colour, uncompressed or compressed by deflate, PackBits or LZW.
 
 tifffile does the work, but needs another package for LZW, which many programs write by default; so LZW is decoded here.
 """
@@ -27,7 +27,7 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     """
     import tifffile
 
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its warnings become our one sentence
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # an InputError reports damage instead
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         page: Any = file.pages[0]
         _refuse_false_claims(page, len(data), max_pixels)

@@ -53,12 +53,12 @@ FORMATS = (
 
 
 def format_of(path: Path) -> MapFormat:
-    """The format of a file, by its suffix."""
+    """Return the format of a file, by its suffix."""
     for known in FORMATS:
         if path.suffix.lower() in known.suffixes:
             return known
     every = ", ".join(suffix for known in FORMATS for suffix in known.suffixes)
-    raise InputError(path, f"its suffix {path.suffix!r} names no format of maps", f"use one of {every}")
+    raise InputError(path, f"its suffix {path.suffix!r} is not that of a map format", f"use one of {every}")
 
 
 def read_maps(path: str | Path) -> list[Map]:
@@ -66,7 +66,7 @@ def read_maps(path: str | Path) -> list[Map]:
     path = Path(path)
     if path.is_dir():
         return folder.read_all(path)
-    file_size(path)  # check that it exists before its suffix, as a missing folder has none
+    file_size(path)  # first check that it exists: a missing folder has no suffix to complain about
     return format_of(path).read(path)
 
 
@@ -89,7 +89,7 @@ def read_map(path: str | Path, quantity: str | None = None) -> Map:
 
 
 def choose(maps: list[Map], path: str | Path, quantity: str | None, *, several: bool = False) -> list[Map]:
-    """The maps of a quantity; if none is given, the only map, or all of them if `several` are allowed."""
+    """Return the maps of a quantity; if none is given, the only map, or all of them if `several` are allowed."""
     names = ", ".join(map_.name for map_ in maps)
     if quantity is None:
         if len(maps) > 1 and not several:
@@ -138,7 +138,7 @@ def write_map(path: str | Path, maps: Map | Sequence[Map], *, lossy: bool = Fals
         raise InputError("maps", f"there is no map to write into {path}", "give at least one")
     lost = losses(path, given)
     if lost and not lossy:
-        raise InputError(path, "; ".join(lost), "choose another format, or pass lossy=True to lose that")
+        raise InputError(path, "; ".join(lost), "choose another format, or pass lossy=True to accept the loss")
     target = format_of(path)
     write_file(path, target.encode(given if target.several else given[:1]))
     return lost

@@ -98,14 +98,14 @@ def _refuse_other_images(file: Any, size: int) -> None:
 
 
 def _size(header: dict[str, Any]) -> tuple[int, int]:
-    """(height, width) of the data window."""
+    """Return (height, width) of the data window."""
     (left, top), (right, bottom) = header["dataWindow"]
     return int(bottom) - int(top) + 1, int(right) - int(left) + 1
 
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Hide the library's own messages, which go through Python to stdout and past it to stderr."""
+    """Hide the library's own messages, which it prints to Python's stdout and directly to stderr."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:

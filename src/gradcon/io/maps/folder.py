@@ -22,14 +22,14 @@ _GIVE_RESULT = "give a folder that `gradcon estimate` wrote"
 
 
 def map_file(folder: Path, quantity: str) -> Path:
-    """The file of a map in a folder of results, under its present name or the one that version 0.1 gave it."""
+    """Return the file of a map in a folder of results, under its present name or that of version 0.1."""
     path = folder / FILES[quantity]
     old = (folder / f"{name}.pfm" for name, current in OLD_NAMES.items() if current == quantity)
     return next((candidate for candidate in (path, *old) if candidate.exists()), path)
 
 
 def is_map_file(path: Path) -> bool:
-    """Tell whether a PFM is one of the maps in a folder of results."""
+    """Return whether a PFM is one of the maps in a folder of results."""
     names = {*FILES.values(), *(f"{name}.pfm" for name in OLD_NAMES)}
     return path.name in names and (path.parent / SUMMARY).is_file()
 
@@ -75,7 +75,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def entry(summary: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object of the summary, which is empty if it is missing."""
+    """Return an object of the summary, or an empty one if it is missing."""
     found = summary.get(name)
     return found if isinstance(found, dict) else {}
 

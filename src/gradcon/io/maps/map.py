@@ -26,7 +26,7 @@ WRITE_AGAIN = "write the map again"
 
 
 def current_name(quantity: str) -> str:
-    """The present name of a quantity, which version 0.1 may have written under another one."""
+    """Return the present name of a quantity, which version 0.1 may have written under another one."""
     return OLD_NAMES.get(quantity, quantity)
 
 
@@ -90,21 +90,21 @@ class Map:
         return self.quantity or "map"
 
     def texts(self) -> dict[str, str]:
-        """The known parts of the description."""
+        """Return the known parts of the description."""
         return {name: getattr(self, name) for name in DESCRIPTION if getattr(self, name) is not None}
 
     def description(self) -> str:
-        """Everything except the values, as JSON in ASCII."""
+        """Return everything except the values, as JSON in ASCII."""
         steps = {} if self.steps is None else {"scale": self.steps.scale, "offset": self.steps.offset}
         return json.dumps({"format": MAP_FORMAT, **self.texts(), **steps})
 
     def known(self) -> list[str]:
-        """The names of everything that is known besides the values, for messages."""
+        """Return the names of everything that is known besides the values, for messages."""
         return [*self.texts(), *(["scale and offset of a PNG"] if self.steps else [])]
 
 
 def described(values: NDArray[np.float32], fields: Mapping[str, Any]) -> Map:
-    """Build the map of the values and fields that a file holds; an InputError names the field, but not the file."""
+    """Build a map from the values and fields in a file; an InputError names the field, but not the file."""
     texts = {name: fields[name] for name in DESCRIPTION if fields.get(name) is not None}
     if isinstance(quantity := texts.get("quantity"), str):
         texts["quantity"] = current_name(quantity)
@@ -112,7 +112,7 @@ def described(values: NDArray[np.float32], fields: Mapping[str, Any]) -> Map:
 
 
 def steps_of(fields: Mapping[str, Any]) -> Steps | None:
-    """Scale and offset among a description's fields, which must have both or neither."""
+    """Return the scale and offset among a description's fields, which must have both or neither."""
     given = [fields.get(name) for name in STEPS]
     if given == [None, None]:
         return None
@@ -149,7 +149,7 @@ def _is_unicode(text: str) -> bool:
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Put the file before every InputError, and turn whatever a library raises over a damaged map into one."""
+    """Add the file to every InputError, and turn whatever a library raises for a damaged map into one."""
     try:
         yield
     except MemoryError:

@@ -62,7 +62,7 @@ def encode(maps: Sequence[Map]) -> bytes:
 
 
 def _current(name: str) -> str:
-    """The present name of an array, which version 0.1 may have written under another one."""
+    """Return the present name of an array, which version 0.1 may have written under another one."""
     quantity = name.removesuffix(ABOUT)
     return current_name(quantity) + name[len(quantity) :]
 

@@ -67,7 +67,7 @@ def _encode(greys: NDArray[np.uint16], steps: Steps, description: Mapping[str, s
 
 
 def from_greys(greys: NDArray[np.uint16], scale: float, offset: float) -> NDArray[np.float32]:
-    """The values of the greys; NaN for 0."""
+    """Return the values that greys stand for; NaN for 0."""
     with np.errstate(over="ignore"):  # a value that is too large for float32 becomes infinite
         return np.where(greys == 0, np.nan, offset + scale * greys.astype(np.float64)).astype(np.float32)
 
@@ -143,12 +143,15 @@ def steps_for(map_: Map) -> Steps:
 
 
 def to_greys(values: NDArray[np.float64], steps: Steps) -> NDArray[np.uint16]:
-    """The nearest greys; 0 for NaN.  Steps finer than float32 may put a value slightly outside, so it is clipped."""
+    """Return the nearest greys; 0 for NaN.
+
+    Steps finer than float32 may put a value slightly outside the range, so greys are clipped.
+    """
     greys = np.clip(np.rint((values - steps.offset) / steps.scale), 1, GREYS)
     return np.where(np.isnan(values), 0, greys).astype(np.uint16)
 
 
 def _fits(finite: NDArray[np.float64], steps: Steps) -> bool:
-    """Tell whether every value is exactly the value of a grey."""
+    """Return whether every value is exactly the value of a grey."""
     kept = from_greys(to_greys(finite, steps), steps.scale, steps.offset)
     return bool((kept == finite.astype(np.float32)).all())

@@ -19,7 +19,7 @@ def read(path: Path) -> Map:
     import tifffile
 
     data = read_bytes(path)
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # its warnings become our one sentence
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # an InputError reports damage instead
     with reading(path, "TIFF"):
         with tifffile.TiffFile(io.BytesIO(data)) as file:
             if len(file.pages) != 1:
