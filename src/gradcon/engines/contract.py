@@ -1,6 +1,6 @@
 """What an engine is: the arithmetic of one step from a disparity map to a better one.
 
-An engine holds a scene, with baselines normalised so that the shortest is 1, and does for a disparity w
+An engine holds a scene whose baselines are normalised so that the shortest is 1.  For a disparity w it computes
 
     step(w, stage)      1  warp         the stage's targets as the reference would see them
                         2  data_term    linearise and weigh them: diagonal and right-hand side
@@ -9,8 +9,8 @@ An engine holds a scene, with baselines normalised so that the shortest is 1, an
                         5  report       what the step did
 
 `gradcon.methods` owns the loop over steps.  The loop, the check of directions and the benchmark all call `step`; only
-the tests call its parts.  A part takes what it needs as arguments and returns what it found.  The arrays that it
-returns belong to the engine, which reuses their memory in its next step.
+the recorder of weights and the tests call its parts.  A part takes what it needs as arguments and returns what it
+found.  The arrays that it returns belong to the engine, which reuses their memory in its next step.
 
 An engine may still be at work when a call returns: `report`, `change` and its device's `get` and `wait` wait for it.
 """
@@ -48,7 +48,7 @@ class Stage:
     weighting: Weighting
 
 
-Plane = TypeVar("Plane")  # an engine's own array of one value a pixel
+Plane = TypeVar("Plane")  # an engine's own array with one value per pixel
 Warped = TypeVar("Warped")  # an engine's own form of the warped targets
 Counts = TypeVar("Counts")  # an engine's own form of the numbers counted during a step
 
@@ -58,11 +58,11 @@ class DataTerm(NamedTuple, Generic[Plane]):
 
     diagonal: Plane
     rhs: Plane
-    weights: NDArray[Any] | None = None  # (down, across, scale, view) at sampled pixels, where they were asked for
+    weights: NDArray[Any] | None = None  # (down, across, scale, view) at sampled pixels, if they were asked for
 
 
 class StepReport(NamedTuple):
-    """What a step did; disparities in pixels of the nearest view."""
+    """What a step did; disparities are in pixels of the nearest view."""
 
     inner_iterations: int
     clipped: float  # share of pixels whose step met the limit
@@ -97,9 +97,9 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
             The disparity, in pixels of the nearest view.
         stage : Stage
         reweight : bool
-            Weigh by the residuals at w (R and phi in `model`); False as long as w is no estimate yet.
+            Whether to weigh by the residuals at w (R and phi in `model`); False while w is not an estimate yet.
         sample : int
-            Return the model's weights, too, at the pixel in the middle of every `sample` x `sample`; 0 for none.
+            Also return the model's weights at the middle pixel of every `sample` x `sample` block; 0 for none.
         clock : Clock, optional
             Counts the seconds of each part by its name.
         """
@@ -136,7 +136,7 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
 
     @abstractmethod
     def deviation(self, w: Plane, stage: Stage) -> Plane:
-        """Return the predicted standard deviation of w, by the model's weights whatever the stage's are."""
+        """Return the predicted standard deviation of w by the model's weights, whichever weights the stage uses."""
 
     @abstractmethod
     def warped_images(self, w: Plane, stage: Stage) -> NDArray[np.floating[Any]]:
@@ -159,7 +159,7 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
         """Return an engine for a quick look at another scene, on the same device."""
 
     def make_room(self, scene: Scene) -> None:  # engines without memory of their own have nothing to do
-        """Release what an engine for `scene` could not take over; nothing can be computed afterwards if it did."""
+        """Release memory that an engine for `scene` could not take over; an engine that did so is no longer usable."""
 
 
 AnyEngine = Engine[Any, Any, Any]  # for code that hands planes from one call to the next and never looks into them

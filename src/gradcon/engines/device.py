@@ -1,4 +1,4 @@
-"""Where an engine's arrays live: its clock, its streams, and transfers from and to the host's memory."""
+"""Where an engine's arrays live: its clock, its streams, and transfers to and from the host's memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 
 class Device(Protocol):
-    """What the loop needs of the place where an engine works."""
+    """What the loop needs from the place where an engine works."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class Device(Protocol):
         """Return the seconds between two moments that have passed."""
 
     def allocated_bytes(self) -> int | None:
-        """Return how much of its own memory the device has allocated; None where it has none of its own."""
+        """Return how much of its own memory the device has allocated, or None if it has none of its own."""
 
 
 class Host:

@@ -1,12 +1,12 @@
-"""The network of comparisons that finds the middle of some values, shared by the engines that compile it."""
+"""The network of comparisons that finds the median of some values, shared by the engines that compile it."""
 
 from __future__ import annotations
 
 
 def median_network(count: int) -> list[tuple[int, int]]:
-    """Pairs (i, j), i < j, to be put in order one after the other: the middle of `count` values ends in the middle.
+    """Return pairs (i, j), i < j; putting each in order, one after the other, brings the median to the middle.
 
-    Batcher's odd-even merge sort, less every comparison that cannot reach the middle one.
+    This is Batcher's odd-even merge sort of `count` values, without the comparisons that cannot affect the middle one.
     """
     pairs = []
     p = 1

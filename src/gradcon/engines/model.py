@@ -27,10 +27,10 @@ SIGMA_C = 2.0 / 3.0  # of the local variance of w
 IRLS_FLOOR = np.float32(1e-7)  # keeps both L1 norms differentiable at 0
 TRUNCATE = 4.0  # Gaussians end at this many sigma
 MEDIAN_SIZE = 5
-UNCERTAINTY_SIGMA = 2.5  # pixels; how sure one can be is a matter of the neighbourhood, not of a pixel
+UNCERTAINTY_SIGMA = 2.5  # pixels; certainty is a property of a neighbourhood, not of a single pixel
 SECTORS = 8
 
-# In float32 so that compiled float32 code stays in float32; float64 code loses nothing, they are exact.
+# In float32, so that compiled float32 code stays in float32; float64 code loses nothing, because they are exact.
 ZERO, HALF, ONE, THREE, FOUR, FIVE = (np.float32(value) for value in (0, 0.5, 1, 3, 4, 5))
 
 # mypy: disable-error-code="no-untyped-def"
@@ -82,7 +82,7 @@ def gradient_inconsistency(d_t, d_r):
 
 
 def residual_disparity(sum_abs_dI, sum_abs_g, epsilon):
-    """A guess of the residual disparity at a pixel, from all views at scale 0.  [eqn:tilde_dw]"""
+    """An estimate of the residual disparity at a pixel, from all views at scale 0.  [eqn:tilde_dw]"""
     return sum_abs_dI / (sum_abs_g + epsilon)
 
 
@@ -135,7 +135,7 @@ def information(g, N2):
 
 
 def data_deviation(total_information, prior):
-    """The standard deviation that the data term leaves; `prior` is the one where the data says nothing."""
+    """The standard deviation that the data term leaves; `prior` is the one without any data."""
     return ONE / np.sqrt(total_information + ONE / (prior * prior))
 
 
@@ -148,7 +148,7 @@ def deviation(data, variance):
 
 
 def prior_deviation(lowest: float, highest: float) -> float:
-    """The deviation without data: the disparity may be anything that the scene holds, or a pixel off."""
+    """The deviation without data: the range of disparities in the scene, but at least one pixel."""
     return max(float(highest) - float(lowest), 1.0)
 
 

@@ -46,7 +46,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         return to_host(w).astype(np.float64)
 
     def warp(self, w: Field, stage: Stage) -> Warped:
-        """Each of the stage's targets as the reference would see it, and its coupling c_t = (cx, cy)."""
+        """Return each of the stage's targets as the reference would see it, and its coupling c_t = (cx, cy)."""
         return {t: self.warp_view(t, w) for t in stage.views}
 
     def warp_view(self, t: int, w: Field) -> tuple[Field, Field, Field]:
@@ -56,14 +56,14 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         height, width = w.shape
         seen = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
         warped = sample_cubic(self.targets[t], np.where(seen, u, 0.0), np.where(seen, v, 0.0))
-        # What a view does not see is copied from the reference.  It has no say there either: without this, the copy
-        # would fit perfectly and hold the disparity where it is.
+        # A pixel that the view does not see is copied from the reference, and its coupling is 0, so that it has no say.
+        # Otherwise the copy would fit perfectly and hold the disparity where it is.
         return np.where(seen, warped, self.I_r), np.where(seen, cx, 0.0), np.where(seen, cy, 0.0)
 
     def linearise(
         self, I_t: Field, cx: Field, cy: Field, scales: tuple[int, ...]
     ) -> dict[int, tuple[Field, Field, Field]]:
-        """dI, g and G of a warped view at each scale."""
+        """Return dI, g and G of a warped view at each scale."""
         fields = {}
         for q in scales:
             dI = smooth(I_t, q) - smooth(self.I_r, q)
@@ -75,7 +75,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
     def noise_powers(
         self, w: Field, warped: Warped, stage: Stage, weighting: Weighting
     ) -> tuple[dict[tuple[int, int], Field], dict[tuple[int, int], tuple[Field, Field, Field]]]:
-        """N^2 of every (t, q) after the sectors' monotonicity, and the fields (dI, g, G) they came from."""
+        """Return N^2 of every (t, q), monotone within the sectors, and the fields (dI, g, G) it came from."""
         pairs = [(t, q) for t in stage.views for q in stage.scales]
         with_finest = (*stage.scales, *({0} - set(stage.scales)))
         by_view = {t: self.linearise(*warped[t], with_finest) for t in stage.views}
@@ -100,7 +100,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         return self.monotone(N2, stage), fields
 
     def monotone(self, N2: dict[tuple[int, int], Field], stage: Stage) -> dict[tuple[int, int], Field]:
-        """No view is trusted more than a nearer view of a sector that both belong to."""
+        """Raise N^2 so that no view is trusted more than a nearer view in a sector that they share."""
         length = np.hypot(*self.baselines.T)
         index = np.array(stage.views)
         groups = [index[group].tolist() for group in model.sector_groups(self.baselines[index])]
@@ -175,14 +175,14 @@ class ReferenceEngine(HostEngine[Field, Warped]):
 
 
 def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -> Field:
-    """Return the model's weights of every scale and view at the middle pixel of every `step` x `step`."""
+    """Return the model's weights of every scale and view at the middle pixel of every `step` x `step` block."""
     middle = slice(step // 2, None, step)
     by_scale = [np.stack([1.0 / N2[t, q][middle, middle] for t in stage.views], axis=-1) for q in stage.scales]
     return np.stack(by_scale, axis=-2)
 
 
 def smooth(image: Field, q: int) -> Field:
-    """G_{sigma_q} * image."""
+    """Return G_{sigma_q} * image."""
     return blur(image, model.sigma(q))
 
 
@@ -193,20 +193,20 @@ def blur(image: Field, s: float) -> Field:
 
 
 def local_variance(w: Field) -> Field:
-    """var_{sigma_c}(w)."""
+    """Return var_{sigma_c}(w)."""
     variance: Field = model.local_variance(blur(w * w, model.SIGMA_C), blur(w, model.SIGMA_C))
     return variance
 
 
 def derivative(image: Field, q: int, axis: int) -> Field:
-    """G'_{sigma_q} * image along `axis`, smoothed across it."""
+    """Return G'_{sigma_q} * image along `axis`, smoothed across it."""
     s = model.sigma(q)
     across = ndimage.correlate1d(image, model.gaussian(s), axis=1 - axis, mode="nearest")
     return ndimage.correlate1d(across, model.gaussian_derivative(s), axis=axis, mode="nearest")
 
 
 def sample_cubic(image: Field, u: Field, v: Field) -> Field:
-    """Cubic convolution of `image` at (u, v) inside it; samples past the border repeat it."""
+    """Interpolate `image` at (u, v) inside it by cubic convolution; samples past the border repeat it."""
     height, width = image.shape
     i, j = np.floor(v).astype(int), np.floor(u).astype(int)
     out = np.zeros_like(u)
@@ -218,7 +218,7 @@ def sample_cubic(image: Field, u: Field, v: Field) -> Field:
 
 
 def smoothness_operator(w: Field, reweight: bool) -> sparse.csr_array:
-    """L: the 5-point operator of total variation at w, or the plain Laplacian where w is not yet meaningful."""
+    """Return L: the 5-point operator of total variation at w, or the plain Laplacian while w is not meaningful."""
     padded = np.pad(w, 1, mode="edge")
     wx = 0.5 * (padded[1:-1, 2:] - padded[1:-1, :-2])
     wy = 0.5 * (padded[2:, 1:-1] - padded[:-2, 1:-1])

@@ -39,9 +39,9 @@ class EngineKind:
 
     name: str
     module: str
-    keeps_maps: bool = False  # its maps may stay in a memory of its own
-    compiles: bool = False  # its first use compiles, for all processes of this computer
-    workers: int | None = None  # processes that pay side by side; None for one a core
+    keeps_maps: bool = False  # its maps can stay in the memory of its device
+    compiles: bool = False  # its first use compiles code, which all processes on this computer then share
+    workers: int | None = None  # how many processes are worth running side by side; None for one per core
 
     def load(self) -> EngineModule:
         return importlib.import_module(self.module)

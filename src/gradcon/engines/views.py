@@ -1,4 +1,4 @@
-"""What the compiled engines know about views: how each moves a pixel, and which of them must be trusted in order."""
+"""What the compiled engines know about views: how each moves a pixel, and in which order they are trusted."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixe
 
 
 def kind_of(M: geometry.Floats, m: geometry.Floats) -> int:
-    """The kind of a view."""
+    """Return the kind of a view."""
     if not geometry.is_planar(M, m):
         return GENERAL
     return ROW if m[1] == 0 else COLUMN if m[0] == 0 else PLANAR
 
 
 def rings_and_sectors(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Where rings of equally long baselines begin in the sorted views, and which views each sector holds."""
+    """Return where rings of equally long baselines begin among the sorted views, and which views each sector holds."""
     length = np.hypot(*baselines.T)
     rings = np.flatnonzero(np.diff(length, prepend=-1.0, append=np.inf) > 1e-9)
     groups = model.sector_groups(baselines)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 TILE_ROWS, TILE_COLUMNS = 4, 512
 
-# Rows of the table S that every function uses alike; fields of views and scales come after them.
+# Rows of the table S that all functions use in the same way; fields of views and scales come after them.
 SMOOTH, DX, DY, CX, CY, PAD_S, PAD_D, FREE = range(8)
 
 Array = NDArray[np.float32]
@@ -27,9 +27,9 @@ class Scales(NamedTuple):
     """The scales of a stage, coarsest first."""
 
     references: Array  # (scale, 3, height, width): the smoothed reference and its derivatives in x and y
-    evens: Array  # (scale, taps): one-sided filters, filled up with zeros
+    evens: Array  # (scale, taps): one-sided filters, padded with zeros
     odds: Array
-    taps: NDArray[np.intp]  # how many of the taps count
+    taps: NDArray[np.intp]  # (scale,): the number of taps without that padding
 
 
 class Model(NamedTuple):
@@ -55,14 +55,14 @@ class Sums(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Where weights are kept: those of the pixel in the middle of every `step` x `step`, or none if it is 0."""
+    """Where to keep the weights at the middle pixel of every `step` x `step` block; if `step` is 0, none are kept."""
 
     weights: Array  # (down, across, scale, view)
     step: int
 
 
 class Registers(NamedTuple):
-    """Which rows of the table S hold what in `weighted_term`: the first of each group, and how large groups are."""
+    """What the rows of the table S hold in `weighted_term`: the first row of each group, and the sizes of groups."""
 
     sum_dI2: int  # a row for each row of the tile
     sum_g2: int

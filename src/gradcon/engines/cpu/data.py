@@ -2,8 +2,8 @@
 
 A tile is a few rows of some columns, small enough that the fields of all its views and scales stay in cache (1.6 MB
 for 17 views and three scales), in the table S of `rows`.  Each pixel's sums run over views and scales in one fixed
-order, so that results do not depend on how tiles fall to threads: a function that takes `chunk, chunks` does every
-chunks-th tile.
+order, so that results do not depend on which thread gets which tile: a function that takes `chunk, chunks` works on
+every chunks-th tile.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from gradcon.engines.views import COLUMN, ROW
 
 @compiled
 def equation(at, r, q, k):
-    """The offset of tile row r, scale q and view k within dI, g, G and blurred_g2."""
+    """Return the offset of tile row r, scale q and view k within dI, g, G and blurred_g2."""
     return 4 * r * at.equations + q * at.views + k
 
 
@@ -39,7 +39,7 @@ def tile_count(height, width):
 
 @compiled
 def tile_bounds(tile, height, width):
-    """First and last row and column of a tile: y0, y1, x0, x1."""
+    """Return y0, y1, x0, x1: a tile has the rows from y0 to before y1 and the columns from x0 to before x1."""
     columns = (width + TILE_COLUMNS - 1) // TILE_COLUMNS
     y0 = (tile // columns) * TILE_ROWS
     x0 = (tile % columns) * TILE_COLUMNS
@@ -48,10 +48,10 @@ def tile_bounds(tile, height, width):
 
 @compiled
 def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
-    """S[dI], S[g], S[G] of one view and scale on row y, columns x0 to x0 + n; its coupling is in S[CX], S[CY].
+    """Compute S[dI], S[g], S[G] of one view and scale on n pixels of row y from x0; its coupling is in S[CX], S[CY].
 
-    `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs one
-    derivative only.
+    `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs
+    only one derivative.
     """
     if kind == ROW:
         row_filters.smooth_padded(warped, y, x0, n, even, S, PAD_S)
@@ -82,7 +82,7 @@ def smooth_row(image, y, x0, n, even, S, out):
 
 @compiled
 def finest_scale(chunk, chunks, w, views, reference, even, odd, epsilon, g2, dw2):
-    """At scale 0: g^2 of every view, and the squared residual disparity that all views together suggest."""
+    """Compute, at scale 0, g^2 of every view and the squared residual disparity that all views together suggest."""
     height, width = w.shape
     dI, g, G, sum_dI, sum_g = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
     S = new_table(FREE + 5, width, even.size - 1)
@@ -105,7 +105,7 @@ def finest_scale(chunk, chunks, w, views, reference, even, odd, epsilon, g2, dw2
 
 @compiled
 def make_monotone(S, N2, tops, rings, sectors, n):
-    """N^2 of a view (row N2 + k) becomes the largest of all views in a shared sector that stand no further out."""
+    """Raise N^2 of each view (row N2 + k) to the largest one in a shared sector among views no farther out."""
     for sector in range(sectors.shape[0]):
         row.fill(S, tops + sector, 0, n)
     for ring in range(rings.size - 1):
@@ -130,7 +130,7 @@ def keep_weights(S, weights, kept, step, x0, n):
 
 @compiled
 def weighted_term(chunk, chunks, w, views, scales, model, reweight, at, tables, sums, sample):
-    """Data term with the model's weights; `tables` holds a table S, laid out by the registers `at`, for each chunk."""
+    """Compute the data term with the model's weights; `tables` holds a table S, laid out as `at` says, per chunk."""
     height, width = w.shape
     T, Q = views.chosen.size, scales.taps.size
     S = tables[chunk]
@@ -186,7 +186,7 @@ def weighted_term(chunk, chunks, w, views, scales, model, reweight, at, tables, 
 
 @compiled
 def uniform_term(chunk, chunks, w, views, scales, reweight, diagonal, rhs):
-    """Data term with all weights 1."""
+    """Compute the data term with all weights 1."""
     height, width = w.shape
     dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
     S = new_table(FREE + 6, width, scales.taps.max() - 1)

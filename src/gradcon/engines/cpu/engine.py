@@ -1,7 +1,7 @@
 """The default engine: float32, all cores, compiled by Numba at first use and cached.
 
-The equations of `reference`, fused: the reference image's filters are computed once, the data term runs in tiles that
-stay in cache, and the linear system is solved by preconditioned conjugate gradients.  Results do not depend on the
+It computes the equations of `reference` in fused loops: the reference image is filtered once, the data term runs in
+tiles that stay in cache, and preconditioned conjugate gradients solve the linear system.  Results do not depend on the
 number of threads: one thread computes each pixel, and sums over pixels are added row by row in order.
 """
 
@@ -152,7 +152,7 @@ class CpuEngine(HostEngine[Field, Field]):
         return Views(np.array(stage.views), self.kinds, self.M, self.m, warped)
 
     def _scale(self, q: int) -> tuple[Field, Field, Field]:
-        """The reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
+        """Return the reference's filtered image and derivatives at scale q, and the scale's one-sided taps."""
         if q not in self._scales:
             even, odd = one_sided(model.gaussian(model.sigma(q))), one_sided(model.gaussian_derivative(model.sigma(q)))
             fields = np.empty((3, *self.shape), np.float32)
@@ -161,7 +161,7 @@ class CpuEngine(HostEngine[Field, Field]):
         return self._scales[q]
 
     def _stack(self, scales: tuple[int, ...]) -> Scales:
-        """The scales' fields and taps as arrays over scales, taps filled up with zeros."""
+        """Return the fields and taps of several scales as arrays; the taps are padded with zeros."""
         if scales not in self._stacks:
             parts = [self._scale(q) for q in scales]
             taps = np.array([even.size for _, even, _ in parts])
@@ -173,12 +173,12 @@ class CpuEngine(HostEngine[Field, Field]):
         return self._stacks[scales]
 
     def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Run kernel(chunk, chunks, ...) for all chunks, one a thread."""
+        """Run kernel(chunk, chunks, ...) for all chunks, one per thread."""
         chunks = numba.get_num_threads()
         list(self._threads.map(lambda chunk: kernel(chunk, chunks, *arguments), range(chunks)))
 
     def _buffer(self, name: str, shape: tuple[int, ...]) -> Field:
-        """Memory that is kept from solve to solve."""
+        """Return memory that is kept from solve to solve."""
         if name not in self._buffers or self._buffers[name].shape != shape:
             self._buffers[name] = np.empty(shape, np.float32)
         return self._buffers[name]

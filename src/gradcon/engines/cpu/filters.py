@@ -13,7 +13,7 @@ local_variance = compiled(model.local_variance)
 
 @compiled
 def blur(chunk, chunks, image, even, out):
-    """The image smoothed in both directions."""
+    """Smooth the image in both directions."""
     height, width = image.shape
     radius = even.size - 1
     S = np.empty((FREE + 1, width + 2 * radius), np.float32)
@@ -25,7 +25,7 @@ def blur(chunk, chunks, image, even, out):
 
 @compiled
 def reference_fields(image, even, odd, out):
-    """The smoothed image and its derivatives in x and y."""
+    """Compute the smoothed image and its derivatives in x and y."""
     height, width = image.shape
     radius = even.size - 1
     S = np.empty((FREE + 3, width + 2 * radius), np.float32)
@@ -40,7 +40,7 @@ def reference_fields(image, even, odd, out):
 
 @compiled
 def variance(chunk, chunks, w, taps, out):
-    """The local variance of w, in float64 because it is a small difference of squares."""
+    """Compute the local variance of w, in float64 because it is a small difference of squares."""
     height, width = w.shape
     radius = taps.size - 1
     first, second = np.empty(width), np.empty(width)

@@ -12,7 +12,6 @@ from gradcon.engines.model import MEDIAN_SIZE
 COUNT = MEDIAN_SIZE * MEDIAN_SIZE
 COLUMNS = 256  # at a time, so that all 25 rows stay in the first-level cache
 
-
 NETWORK = np.array(median_network(COUNT))
 
 
@@ -35,7 +34,7 @@ def reflected(i, n):
 
 @compiled
 def median_filter(chunk, chunks, image, network, out):
-    """5 x 5 median with reflected borders; a chunk takes every chunks-th row."""
+    """Filter by the 5 x 5 median with reflected borders; a chunk takes every chunks-th row."""
     height, width = image.shape
     half = MEDIAN_SIZE // 2
     values = np.empty((COUNT, COLUMNS), image.dtype)

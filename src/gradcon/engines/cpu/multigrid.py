@@ -17,7 +17,7 @@ DAMPING = np.float32(0.9)
 
 
 def levels_of(height, width):
-    """Return (height, width, offset) of all levels down to a single pixel, one a row, and the size of their arrays."""
+    """Return a table of (height, width, offset) of all levels down to a single pixel, and the size of their arrays."""
     table, offset = [], 0
     while True:
         table.append((height, width, offset))
@@ -35,7 +35,7 @@ def level(flat, table, k):
 
 @compiled
 def apply_row(diagonal, right, above, below, up, x, down, out):
-    """One row of A x; all rows with their margins."""
+    """Compute one row of A x; the rows that are given include their margins."""
     n = out.size
     d, east, west = diagonal[1 : n + 1], right[1 : n + 1], right[:n]
     north, south = above[1 : n + 1], below[1 : n + 1]
@@ -46,10 +46,10 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
 
 @compiled
 def product_row(data, right, above, below, up, x, down, out):
-    """The same, by differences.
+    """Compute the same by differences.
 
-    Links may be a million times the data term.  The diagonal would swallow it, and with it everything that is known
-    about the disparity's mean.
+    Links may be a million times as large as the data term.  In their sum, the diagonal, the data term would be lost to
+    rounding, and with it everything that is known about the disparity's mean.
     """
     n = out.size
     d, east, west = data[1 : n + 1], right[1 : n + 1], right[:n]
@@ -72,7 +72,7 @@ def jacobi_start_row(inverse, b, x):
 
 @compiled
 def descend(diagonal, inverse, right, below, b, x, coarse):
-    """x = a Jacobi step from zero, coarse = its residual b - A x summed over 2 x 2 pixels; in one sweep."""
+    """x = a Jacobi step from zero, and coarse = its residual b - A x summed over 2 x 2 pixels, in one sweep."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
     product = np.empty(width, np.float32)
     total = np.zeros(width + 1, np.float32)
@@ -105,7 +105,7 @@ def prolong_row(coarse, x):
 
 @compiled
 def ascend(diagonal, inverse, right, below, b, x, coarse, out):
-    """Add the coarse correction to x, and out = a Jacobi step from there; in one sweep.  Returns <b, out>."""
+    """Add the coarse correction to x, and out = a Jacobi step from there, in one sweep.  Returns <b, out>."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
     dot = 0.0
     prolong_row(coarse[1], x[1])
@@ -123,7 +123,7 @@ def ascend(diagonal, inverse, right, below, b, x, coarse, out):
 
 @compiled
 def dot_row(a, b):
-    """Inner product, added up in float64."""
+    """Return the inner product, summed in float64."""
     total = 0.0
     for i in range(a.size):
         total += float(a[i]) * float(b[i])

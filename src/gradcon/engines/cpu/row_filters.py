@@ -1,6 +1,6 @@
 """Filters on rows: smoothing and derivatives, across the rows of an image and along a row.
 
-They take one-sided taps in mirrored pairs, three pairs a pass, so that they touch the accumulating row less often.
+They take one-sided taps in mirrored pairs, three pairs per pass, so that they touch the accumulating row less often.
 """
 
 from gradcon.engines.cpu.rows import PAIRS, compiled, row
@@ -58,7 +58,7 @@ def smooth_and_derive_across(image, y, x0, n, even, odd, S, smooth, derived, at)
 
 @compiled
 def smooth_along(S, padded, even, out, n):
-    """S[out] = row `padded`, which has a radius of columns more on either side, smoothed along itself."""
+    """S[out] = row `padded`, which has `radius` more columns on either side, smoothed along itself."""
     radius = even.size - 1
     out_ = row(S, out, 0)
     start(row(S, padded, radius), even[0], out_, n)
@@ -96,14 +96,17 @@ def repeat_borders(S, padded, left, right, n):
 
 @compiled
 def window(x0, n, radius, width):
-    """The columns that a filter of `radius` needs for x0 to x0 + n: the first, how many, and how many are missing."""
+    """Return the first column and the number of columns that a filter needs for x0 to x0 + n, and how many are missing.
+
+    A filter needs `radius` more columns on either side; those beyond the border are missing on the left or the right.
+    """
     xa, xb = max(x0 - radius, 0), min(x0 + n + radius, width)
     return xa, xb - xa, radius - (x0 - xa), radius - (xb - x0 - n)
 
 
 @compiled
 def smooth_padded(image, y, x0, n, even, S, padded):
-    """As `smooth_across` into row `padded`, with the radius of columns on either side that the filters along need."""
+    """As `smooth_across`, into row `padded`, with the `radius` columns on either side that filters along it need."""
     radius = even.size - 1
     xa, count, left, right = window(x0, n, radius, image.shape[1])
     smooth_across(image, y, xa, count, even, S, padded, left)

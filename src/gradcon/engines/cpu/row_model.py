@@ -57,7 +57,7 @@ def gradients(S, d_t, d_r, g, G, n):
 
 @compiled
 def axis_gradients(S, c, d, reference_d, y, x0, g, G, n):
-    """The same where only one component of c is not 0, straight from the derivatives along it."""
+    """The same if only one component of c is not 0, directly from the derivatives along it."""
     c_, d_, r_, g_, G_ = row(S, c, 0), row(S, d, 0), row(reference_d, y, x0), row(S, g, 0), row(S, G, 0)
     for x in range(n):
         t, r = c_[x] * d_[x], c_[x] * r_[x]
@@ -106,7 +106,7 @@ def store_ratio(S, a, scale, b, image, y, x0, n):
 
 @compiled
 def residual(S, sum_dI, sum_g, epsilon, n):
-    """The residual disparity, written over the sum of |dI|."""
+    """Overwrite the sum of |dI| with the residual disparity."""
     dI_, g_ = row(S, sum_dI, 0), row(S, sum_g, 0)
     for x in range(n):
         dI_[x] = residual_disparity(dI_[x], g_[x], epsilon)
@@ -123,7 +123,7 @@ def error_bound(S, noise, sum_dI2, sum_g2, epsilon, variance, y, x0, out, n):
 
 @compiled
 def noise_over_gradient(S, G, bound, noise, n):
-    """N^2 without the scale term, written over G."""
+    """Overwrite G with N^2 without the scale term."""
     G_, bound_ = row(S, G, 0), row(S, bound, 0)
     for x in range(n):
         G_[x] = noise_power(G_[x], bound_[x], model.ZERO, noise)
@@ -131,7 +131,7 @@ def noise_over_gradient(S, G, bound, noise, n):
 
 @compiled
 def noise_with_scale_term(S, G, bound, blurred_g2, blurred_dw2, y, x0, noise, n):
-    """N^2, written over G."""
+    """Overwrite G with N^2."""
     G_, bound_, g2_, dw2_ = row(S, G, 0), row(S, bound, 0), row(S, blurred_g2, 0), row(blurred_dw2, y, x0)
     for x in range(n):
         G_[x] = noise_power(G_[x], bound_[x], scale_inconsistency(g2_[x], dw2_[x]), noise)
@@ -162,7 +162,7 @@ def accumulate(S, dI, g, weight, diagonal, rhs, reweight, n):
     dI_, g_, weight_ = row(S, dI, 0), row(S, g, 0), row(S, weight, 0)
     diagonal_, rhs_ = row(S, diagonal, 0), row(S, rhs, 0)
     for x in range(n):
-        R = data_reweight(dI_[x]) if reweight else model.ONE  # a choice that the compiler takes out of the loop
+        R = data_reweight(dI_[x]) if reweight else model.ONE  # the compiler moves this choice out of the loop
         weighted = weight_[x] * R * g_[x]
         diagonal_[x] += weighted * g_[x]
         rhs_[x] -= weighted * dI_[x]

@@ -65,7 +65,7 @@ def limited_step(w, dw, limit, out):
 
 @compiled
 def change(before, after):
-    """Mean and largest |after - before|."""
+    """Return the mean and the largest |after - before|."""
     height, width = before.shape
     total, most = np.zeros(height), np.zeros(height)
     for y in range(height):
@@ -78,9 +78,9 @@ def change(before, after):
     return total.sum() / (height * width), most.max()
 
 
-@njit(cache=True, nogil=True)  # not `compiled`: its liberties let the NaN of an unknown pixel into the sum
+@njit(cache=True, nogil=True)  # not `compiled`: its fast-math flags would let NaN into the sum
 def rmse(w, truth, unit):
-    """Root mean squared error of w / unit where the truth is known."""
+    """Return the root mean squared error of w / unit where the truth is known."""
     height, width = w.shape
     squares, known = np.zeros(height), np.zeros(height, np.int64)
     for y in range(height):

@@ -14,7 +14,7 @@ INNER_MOST = 100
 
 
 class MultigridSolver:
-    """Multigrid's arrays for one image size."""
+    """The solver with its arrays for one image size."""
 
     def __init__(self, height: int, width: int) -> None:
         self.table, size = multigrid.levels_of(height, width)

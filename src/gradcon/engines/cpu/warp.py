@@ -1,7 +1,7 @@
 """Warping for the cpu engine: each target as the reference would see it, by cubic convolution.
 
-An array's views in the reference's row or column need four taps a pixel, all others sixteen; their images carry a
-margin of repeated pixels, so that no tap is ever outside.
+Views of a planar array in the reference's row or column need four taps per pixel, and all others sixteen.  Images have
+a margin of repeated pixels, so that no tap is ever outside.
 """
 
 import numpy as np
@@ -20,14 +20,14 @@ coupling = compiled(geometry.coupling)
 
 @compiled
 def split(position):
-    """Whole and fractional part, the latter in float32."""
+    """Return the whole part and the fraction, the latter in float32."""
     whole = np.floor(position)
     return np.int32(whole), np.float32(position - whole)
 
 
 @compiled
 def inside(i, shift, n):
-    """Whether i + shift is inside 0 .. n - 1; without adding them up, which would round a small shift away.
+    """Return whether i + shift is inside 0 .. n - 1, without adding them, which would round a small shift away.
 
     Indices go through int32, which vector instructions convert.
     """
@@ -36,13 +36,13 @@ def inside(i, shift, n):
 
 @compiled
 def clamp(index, n):
-    """Index brought inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
+    """Bring an index inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
     return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
 
 
 @compiled
 def warp_row_view(target, reference, w, y, b, out):
-    """Without branches: pixels that are not seen sample some place inside, and then take the reference."""
+    """Warp without branches: a pixel that is not seen samples some place inside, and then takes the reference."""
     width = out.size
     line = target[y + MARGIN]
     l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
@@ -73,7 +73,7 @@ def warp_column_view(target, reference, w, y, b, height, out):
 
 @compiled
 def sample(target, i, fv, j, fu):
-    """Sixteen taps around row i + fv, column j + fu of an image with its margin."""
+    """Interpolate by sixteen taps around row i + fv, column j + fu of an image with its margin."""
     a0, a1, a2, a3 = cubic(fu)
     p0 = row(target, i + MARGIN - 1, j + MARGIN - 1)
     p1 = row(target, i + MARGIN, j + MARGIN - 1)
@@ -117,7 +117,7 @@ def warp_general_view(target, reference, w, y, M, m, height, out):
 def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
     """S[cx], S[cy] = c_t along n pixels of row y, from x0: 0 where the view does not see them.
 
-    A view in the reference's row leaves cy alone, one in its column cx: they are not needed.
+    A view in the reference's row does not need cy, and one in its column does not need cx, so these are left alone.
     """
     height, width = w.shape
     bx, by = np.float32(m[0]), np.float32(m[1])

@@ -27,17 +27,17 @@ COOPERATIVE = "solve.cu"
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
 LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
-MOST_PIXELS = 100_000_000  # of an image: the solver counts its arrays in 32 bits
+MOST_PIXELS = 100_000_000  # of an image: the solver indexes its arrays by 32 bits
 
 DeviceArray = Any  # CuPy's arrays on a GPU, NumPy's in the tests; CuPy has no types
 
 
 class Gpu(Device, Protocol):
-    """What the engine needs of a GPU besides what the loop needs of any device."""
+    """What the engine needs from a GPU, besides what the loop needs from any device."""
 
     processors: int
     shared_limit: int  # bytes of shared memory that a block may have
-    solver_threads: int  # of a block of the linear solver, of which one is resident a processor
+    solver_threads: int  # per block of the linear solver; each processor holds one block
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray: ...
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray: ...
@@ -62,7 +62,7 @@ class CupyGpu:
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.shared_limit = int(properties["sharedMemPerBlockOptin"])
-        self.float_units = 64 if _capability(number) in (75, 80) else 128  # for float32, of a multiprocessor
+        self.float_units = 64 if _capability(number) in (75, 80) else 128  # for float32, per multiprocessor
         self.clock_hz = 1e3 * cupy.cuda.Device(number).attributes["ClockRate"]
         # For views on their way in and maps on their way out, beside the work of the current stream.
         self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
@@ -155,7 +155,7 @@ def current_device() -> CupyGpu:
 
 @cache
 def _device(number: int) -> CupyGpu:
-    """Compile the kernels for a GPU, once."""
+    """Return a GPU with its kernels, which are compiled only once."""
     return CupyGpu(number)
 
 
@@ -178,9 +178,9 @@ def why_not() -> str | None:
             return "there is no NVIDIA GPU"
         capability = _capability(runtime.getDevice())
         if capability < LEAST_CAPABILITY:
-            return f"the GPU is of compute capability {capability / 10}, and {LEAST_CAPABILITY / 10} is needed"
+            return f"the GPU has compute capability {capability / 10}, but {LEAST_CAPABILITY / 10} is needed"
         current_device()
-    except ImportError as error:  # half an installation
+    except ImportError as error:  # an incomplete installation
         return f"CuPy cannot be imported: {first_line(error)}"
     except Exception as error:
         failure = translate(error)
@@ -198,7 +198,7 @@ def why_too_large(scene: Scene, stages: Sequence[Stage]) -> str | None:
     from gradcon.engines.cuda.plan import bytes_needed, tiling_of_scale
 
     if scene.shape[0] * scene.shape[1] > MOST_PIXELS:
-        return f"its images may have {MOST_PIXELS // 1_000_000} million pixels at most"
+        return f"the images have more than {MOST_PIXELS // 1_000_000} million pixels"
     coarsest = max(max(stage.scales) for stage in stages)
     if tiling_of_scale(coarsest, current_device().shared_limit) is None:
         return f"the filters of {1 + coarsest} scales are too long for this GPU"
@@ -206,4 +206,4 @@ def why_too_large(scene: Scene, stages: Sequence[Stage]) -> str | None:
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     if needed <= free:
         return None
-    return f"the scene needs about {needed / 1e6:.0f} MB and the GPU has {free / 1e6:.0f} MB free"
+    return f"the scene needs about {needed / 1e6:.0f} MB, but the GPU has only {free / 1e6:.0f} MB free"

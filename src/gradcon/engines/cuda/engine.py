@@ -1,6 +1,6 @@
 """The engine for a GPU: float32, CUDA C++ kernels (`kernels/`), compiled at first use and cached.
 
-It does what `cpu` does.  Everything stays on the device: the loop reads a few numbers after a step, and nothing else.
+It does what `cpu` does.  Everything stays on the device: after a step, the loop reads only a few numbers.
 Images are planes whose rows are padded to a multiple of 32 pixels.  One thread computes each pixel, and sums are
 added in one order, so that two runs give the same bytes.
 """
@@ -67,10 +67,10 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.solver = Solver(self.device, self.shape, self._buffer)
 
     def fits(self, scene: Scene) -> bool:
-        """Whether another scene's engine may take this one's memory.
+        """Return whether an engine for another scene may take over this one's memory.
 
-        Only an image of the same size fits: what the solver left in the middle of one image would lie in the margins
-        of another.
+        Only an image of the same size fits: values that the solver left inside one image would lie in the margins of
+        another.
         """
         return self.shape == scene.shape and len(self.targets) == len(scene.targets)
 
@@ -120,7 +120,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         return filtered, counts
 
     def report(self, before: DeviceArray, after: DeviceArray, counts: DeviceArray) -> StepReport:
-        """Measure the step on the device; this is the one place where the host waits for it."""
+        """Measure the step on the device; this is the only part of a step that waits for it."""
         found = self._measure(before, after, counts)
         return StepReport(
             inner_iterations=int(found["iterations"]),
@@ -231,7 +231,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         return self._filters[s]
 
     def _reference(self, q: int) -> DeviceArray:
-        """The reference smoothed at scale q, and its derivatives in x and y."""
+        """Return the reference smoothed at scale q, and its derivatives in x and y."""
         if q not in self._references:
             gaussian = self._filter(model.sigma(q))
             self._references[q] = self.device.zeros((3, *self.plane))
@@ -243,7 +243,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         return self._references[q]
 
     def _blurred(self, image: DeviceArray, s: float) -> DeviceArray:
-        """A plane smoothed with standard deviation `s`."""
+        """Return a plane smoothed with standard deviation `s`."""
         gaussian, table, smooth = self._filter(s), np.zeros(1, SCALE), self.device.empty(self.plane)
         fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
         self.launch.tiles("blur", [image, self.device.put(table)], self._tiling(gaussian), 1, 1)
@@ -253,11 +253,11 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         return tiling(gaussian.steps, 3, self.device.shared_limit)
 
     def _planes(self, images: ArrayLike) -> DeviceArray:
-        """Images on the device, with their rows filled up."""
+        """Return images on the device, with padded rows."""
         return self.device.planes(images, self.plane[1])
 
     def _buffer(self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray:
-        """Memory that is kept from solve to solve; zero at first."""
+        """Return memory that is kept from solve to solve, and is zero at first."""
         if name not in self.buffers or self.buffers[name].shape != shape:
             self.buffers.pop(name, None)
             self.buffers[name] = self.device.zeros(shape, dtype)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from gradcon.errors import DeviceError, InputError
 
-# CUDA's errors that say that no GPU, no driver or no fitting one is there: initialization, stub library, old driver,
+# The CUDA errors that mean that there is no GPU, or no driver that suits it: initialization, stub library, old driver,
 # devices unavailable, no device, and drivers that do not match.
 ABSENT = (3, 34, 35, 46, 100, 803, 804)
 
@@ -50,6 +50,6 @@ def translate(error: Exception) -> Exception | None:
 
 
 def first_line(error: Exception) -> str:
-    """An error's text, or what there is of it."""
+    """Return the first line of an error's text, or the name of its type if it has no text."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

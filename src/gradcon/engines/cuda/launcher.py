@@ -1,4 +1,4 @@
-"""How the engine's kernels are launched: over tiles of every plane, or a thread for every pixel."""
+"""Launch the engine's kernels: over the tiles of every plane, or with a thread for every pixel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Launcher:
         self.device.launch(kernel, grid, (FILTER_THREADS, 1, 1), [*arguments, *bounds, *self.sizes], tiles.shared)
 
     def weigh(self, kernel: str, arguments: Sequence[Any], group: int, rows: tuple[int, int]) -> None:
-        """Launch a kernel that weighs, in blocks whose N^2 (one a pixel and view of a group) fit into shared memory."""
+        """Launch a kernel that weighs, in blocks whose N^2, one per pixel and view of a group, fit in shared memory."""
         height, margin = BLOCK[1], VARIANCE_MARGIN
 
         def shared() -> int:

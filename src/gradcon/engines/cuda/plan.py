@@ -1,7 +1,7 @@
 """What a stage of a run needs on the GPU, laid out once: its views, its scales with their fields, its bands of rows.
 
-The fields of the coarser scales, some hundred numbers a pixel, are made and used in bands of rows, so that memory does
-not grow with the image.  Those of scale 0 are kept whole: what the coarser scales' weights need is blurred from them.
+The fields of the coarser scales, some hundred numbers per pixel, are made and used in bands of rows, so that they do
+not grow with the image.  Those of scale 0 are kept whole, because the weights of the coarser scales need them blurred.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gradcon.scene import geometry
 
 TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels/filters.h
 BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
-GROUP = 16  # views that are weighed together, or as many as are in the largest ring
+GROUP = 16  # views that are weighed together, unless a ring holds more
 
 # The structs of kernels/geometry.h.
 VIEW = np.dtype(
@@ -46,7 +46,7 @@ class Filter:
     """A Gaussian and its derivative on the device."""
 
     radius: int
-    steps: int  # taps of each, filled up with zeros to whole runs
+    steps: int  # taps of each, padded with zeros to whole runs
     taps: Any
 
 
@@ -58,7 +58,7 @@ class Tiling(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Rows of the image, and the scales with where their fields lie for these rows: the coarser ones, then scale 0."""
+    """A band of rows, and a table that says where the scales' fields for it are: coarser scales first, then scale 0."""
 
     first_row: int
     end_row: int
@@ -74,10 +74,10 @@ class Plan:
     group: int  # views of the largest group
     general: bool  # whether any view is not planar
     T: int
-    Q: int  # scales that have a say
-    coarser: int  # of them, those above scale 0
+    Q: int  # number of scales
+    coarser: int  # number of scales above scale 0
     scale_term: bool  # whether a coarser scale has one
-    finest: Any | None  # scale 0, where it is needed
+    finest: Any | None  # the table of scale 0, if it is needed
     finest_tiling: Tiling
     coarser_tiling: Tiling
     blur_tiling: Tiling
@@ -85,7 +85,7 @@ class Plan:
 
 
 def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
-    """About how much memory the engine takes for a stage."""
+    """Estimate how many bytes the engine needs for a stage."""
     T, coarser = len(stage.views), sum(q > 0 for q in stage.scales)
     pixels = shape[0] * (shape[1] + 31)
     whole = 6 * T + 1 + 3 * (max(stage.scales) + 1) + 4 * ARRAYS // 3 + 12  # planes
@@ -93,7 +93,7 @@ def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
 
 
 def make_filter(device: Gpu, s: float) -> Filter:
-    """The taps of standard deviation `s`."""
+    """Make the filters of standard deviation `s`."""
     even, odd = model.gaussian(s), model.gaussian_derivative(s)
     if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
         raise AssertionError(f"the kernels take a filter of radius {len(even) // 2} for that of sigma {FIXED}")
@@ -104,7 +104,7 @@ def make_filter(device: Gpu, s: float) -> Filter:
 
 
 def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
-    """Tiles wide enough that their margins do not dominate, and such that a block's shared memory holds one."""
+    """Choose tiles as wide as a block's shared memory allows, so that their margins do not dominate."""
     found = _tiling(steps, planes, shared_limit)
     if found is None:
         raise InputError("scales", "need filters that are too long for this GPU", "use fewer scales, or the engine cpu")
@@ -112,7 +112,7 @@ def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
 
 
 def tiling_of_scale(q: int, shared_limit: int) -> Tiling | None:
-    """The tiling that scale q needs at most; None if there is none."""
+    """Return the tiling of scale q with all three planes, or None if none fits."""
     return _tiling(_steps(len(model.gaussian(model.sigma(q)))), 3, shared_limit)
 
 
@@ -139,7 +139,7 @@ def fill_scale(row: Any, filter_: Filter, device: Gpu, **fields: Any) -> None:
 
 
 def view_table(M: geometry.Floats, m: geometry.Floats, chosen: tuple[int, ...]) -> Any:
-    """The chosen views as the kernels read them."""
+    """Return the chosen views as the kernels read them."""
     table = np.zeros(len(chosen), VIEW)
     for row, t in zip(table, chosen, strict=True):
         row["kind"], row["target"] = kind_of(M[t], m[t]), t
@@ -149,7 +149,7 @@ def view_table(M: geometry.Floats, m: geometry.Floats, chosen: tuple[int, ...]) 
 
 
 def trust_table(baselines: NDArray[np.float64]) -> Any:
-    """How the trust in views at these baselines is ordered."""
+    """Return the table by which the kernels order the trust in views at these baselines."""
     table = np.zeros(len(baselines), TRUST)
     rings, sectors = rings_and_sectors(baselines)
     first = 0
@@ -164,7 +164,7 @@ def trust_table(baselines: NDArray[np.float64]) -> Any:
 
 
 def largest_group(trusts: Any) -> int:
-    """Views of the largest group."""
+    """Return the number of views in the largest group."""
     firsts = [0]
     while firsts[-1] < len(trusts):
         firsts.append(int(trusts["group_end"][firsts[-1]]))
@@ -184,7 +184,7 @@ def make_plan(
     epsilon: float,
     buffer: Buffer,
 ) -> Plan:
-    """Lay out a stage; `filters` and `references` are of its scales and of scale 0, `plane` is (height, pitch)."""
+    """Lay out a stage; `filters` and `references` hold its scales and scale 0, and `plane` is (height, pitch)."""
     T, (height, pitch) = len(stage.views), plane
     coarser = [q for q in stage.scales if q > 0]
     scale_term = weighting.model and weighting.scale and bool(coarser)

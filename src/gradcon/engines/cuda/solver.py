@@ -13,7 +13,7 @@ from gradcon.engines.cuda.device import DeviceArray, Gpu
 # As in kernels/solve.cu.
 ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
 BOTTOM_PIXELS = 64 * 64  # levels up to this size are in shared memory
-INNER_TOLERANCE = 1e-3  # as the cpu engine's
+INNER_TOLERANCE = 1e-3  # as in the cpu engine
 INNER_MOST = 100
 
 
@@ -57,7 +57,7 @@ class Solver:
 
 
 def levels_of(height: int, width: int) -> tuple[list[tuple[int, int, int, int]], int]:
-    """Levels down to a single pixel, at least two: (height, width, offset, stride); and the size of their arrays."""
+    """Return (height, width, offset, stride) of the levels, at least two, down to one pixel; and their arrays' size."""
     table: list[tuple[int, int, int, int]] = []
     offset = 1
     while len(table) < 2 or table[-1][:2] != (1, 1):

@@ -15,9 +15,8 @@ KERNELS = {
     ),
     "solve.cu": ("solve",),
 }  # fmt: skip
-PARTS = {"images.cu": ("filters.h",), "solve.cu": ("cells.h", "grid.h", "levels.h")}  # what goes before
+PARTS = {"images.cu": ("filters.h",), "solve.cu": ("cells.h", "grid.h", "levels.h")}  # included before it
 OPTIONS = ("--std=c++17", "--use_fast_math")
-
 
 # The standard deviations whose filters the compiler knows (scales 0 to 2), by their radii.
 FIXED = {len(model.gaussian(sigma)) // 2: sigma for sigma in (model.sigma(q) for q in range(3))}

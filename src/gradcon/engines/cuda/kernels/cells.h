@@ -4,9 +4,9 @@
 
 #define DAMPING 0.9f
 
-// A level: pixel (y, x), counted from 1, lies at offset + y * stride + x.  Around the pixels are margins, one wide on the
-// left and above, at least two on the right and below, where links and values stay zero.  Offsets are odd and strides
-// even, so that the pixels 1 and 2, 3 and 4, ... of a row, which a coarser level joins, can be loaded together.
+// A level: pixel (y, x), counted from 1, lies at offset + y * stride + x.  Around the pixels are margins, one wide on
+// the left and above, at least two on the right and below, where links and values stay zero.  Offsets are odd and
+// strides even, so that the pixels 1 and 2, 3 and 4, ... of a row, which a coarser level joins, can be loaded together.
 struct Level { int height, width, offset, stride; };
 
 // Flat arrays over all levels, one after the other.  STEP is the Jacobi step from zero.
@@ -76,8 +76,8 @@ DEVICE Four pull(const Links &l, const Patch &v) {
             l.right2.x * v.cd.x + l.right2.y * v.e2 + (l.below1.y * v.ab.y + l.below2.y * v.s.y)};
 }
 
-// L v of the four pixels, by differences.  Links may be a million times the data term; a sum of links would swallow it,
-// and with it everything that is known about the disparity's mean.
+// L v of the four pixels, by differences.  Links may be a million times as large as the data term; in a sum with them,
+// it would be lost to rounding, and with it everything that is known about the disparity's mean.
 DEVICE Four smoothness_of(const Links &l, const Patch &v) {
     float a = v.ab.x, b = v.ab.y, c = v.cd.x, d = v.cd.y;
     float ab = l.right1.x * (a - b), cd = l.right2.x * (c - d), ac = l.below1.x * (a - c), bd = l.below1.y * (b - d);
@@ -168,8 +168,8 @@ DEVICE void descend(
     }
 }
 
-// z of the four pixels: the Jacobi step from zero and the coarse correction, then one more Jacobi step.  `z` is where the
-// coarser level's is, in rows of `stride`.
+// z of the four pixels: the Jacobi step from zero and the coarse correction, then one more Jacobi step.  `z` is where
+// the coarser level's is, in rows of `stride`.
 DEVICE Four risen(
     const float *z, int stride, Patch step, const Links &l, Pair inverse1, Pair inverse2, Pair b1, Pair b2
 ) {

@@ -1,15 +1,15 @@
 // The filters of the CUDA engine: a block smooths and derives one tile of an image.
 //
-// It filters down the columns first, into shared memory, and then along the rows, into planes.  Every value that is read
-// serves RUN outputs.  The compiler knows the taps of the finest scales, FIXED(radius), through even_tap<radius>(k) and
-// odd_tap<radius>(k), which the engine puts before this file; radius 0 stands for any other filter, whose taps are read
-// from shared memory.
+// It filters down the columns first, into shared memory, and then along the rows, into planes.  Every value that is
+// read serves RUN outputs.  The compiler knows the taps of the finest scales, FIXED(radius), through
+// even_tap<radius>(k) and odd_tap<radius>(k), which the engine puts before this file; radius 0 stands for any other
+// filter, whose taps are read from shared memory.
 
-#define TILE_ROWS 32     // one a lane
+#define TILE_ROWS 32     // one per lane
 #define TILE_WIDTH 128   // of the filters that the compiler knows; others may have narrower tiles
-#define RUN 8            // neighbouring outputs a thread keeps in registers
+#define RUN 8            // neighbouring outputs that a thread keeps in registers
 
-// Four neighbouring numbers, from or to where they are aligned to four.
+// Four neighbouring numbers, at an address that is aligned to four of them.
 struct Quad { float v[4]; };
 
 DEVICE Quad load_quad(const float *from) {
@@ -59,8 +59,8 @@ DEVICE Tile start_tile(const Scale &scale, int tile_width, int first_row, int wi
     return tile;
 }
 
-// RUN neighbouring outputs of one or of both filters: out[j] = sum over i of taps[i - j] * value(i); quad(i) has the four
-// values from i on.
+// RUN neighbouring outputs of one or of both filters: out[j] = sum over i of taps[i - j] * value(i); quad(i) has the
+// four values from i on.
 template <int RADIUS, bool EVEN, bool ODD, class Values>
 DEVICE void filter_run(const Tile &tile, Values quad, float *smooth, float *derived) {
     for (int j = 0; j < RUN; ++j) smooth[j] = derived[j] = 0.0f;
@@ -103,7 +103,8 @@ DEVICE void filter_run(const Tile &tile, Values quad, float *smooth, float *deri
     }
 }
 
-// Down the columns, by even or by odd taps, into the tile's rows, which are wider than the tile by the filter's reach.
+// Filter down the columns, by even or by odd taps, into the tile's rows, which are wider than the tile by the filter's
+// reach.
 template <int RADIUS, bool EVEN> DEVICE void filter_columns(const Tile &tile, const float *image, Image size) {
     const int columns = RADIUS > 0 ? TILE_WIDTH + 2 * RADIUS : tile.width + tile.steps - RUN;
     const int reach = RADIUS > 0 ? (2 * RADIUS + RUN + 3) / 4 * 4 : tile.steps, top = tile.y0 - tile.radius;
@@ -131,7 +132,7 @@ template <int RADIUS, bool EVEN> DEVICE void filter_columns(const Tile &tile, co
     __syncthreads();
 }
 
-// Along the rows by even taps into one plane, and where asked by odd taps into another.
+// Filter along the rows, by even taps into one plane and, if BOTH, by odd taps into another.
 template <int RADIUS, bool BOTH> DEVICE void filter_rows(const Tile &tile, float *smooth_plane, float *derived_plane) {
     for (int item = threadIdx.x; item < TILE_ROWS * (tile.width / RUN); item += blockDim.x) {
         int row = item % TILE_ROWS, column = item / TILE_ROWS * RUN, to = row * tile.plane_stride + column;
@@ -146,7 +147,7 @@ template <int RADIUS, bool BOTH> DEVICE void filter_rows(const Tile &tile, float
     __syncthreads();
 }
 
-// The image smoothed into plane 0; its derivatives, where they are wanted, d/dx and then d/dy, into the planes behind.
+// Smooth the image into plane 0, and write whichever of d/dx and d/dy is wanted into the next planes.
 template <int RADIUS> DEVICE void filter_radius(const Tile &tile, const float *image, Image size, bool dx, bool dy) {
     filter_columns<RADIUS, true>(tile, image, size);
     if (dx) filter_rows<RADIUS, true>(tile, tile.plane(0), tile.plane(1));
@@ -165,7 +166,7 @@ DEVICE void filter_tile(const Tile &tile, const float *image, Image size, bool d
     }
 }
 
-// Calls output(x, y, i) for every four neighbouring pixels of the tile, of which some are in the image and before
+// Call output(x, y, i) for every four neighbouring pixels of the tile whose first one is in the image and before
 // `end_row`; i is their place in the planes.
 template <class Output> DEVICE void for_quads(const Tile &tile, int end_row, int width, Output output) {
     const int across = tile.width / 4;

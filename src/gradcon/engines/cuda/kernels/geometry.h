@@ -1,5 +1,5 @@
-// What the CUDA kernels know about views, and where a pixel of the reference is seen: the functions of geometry.py under
-// the same names, and the warp.
+// What the CUDA kernels know about views, and where a pixel of the reference is seen: the functions of geometry.py
+// under the same names, and the warp.
 //
 // This file and model.h are plain C++.  A compiler for the host takes them as they are, so that the tests can check the
 // arithmetic without a GPU.
@@ -23,8 +23,8 @@ struct View {
     double M[9], m[3];
 };
 
-// What orders the trust in a view.  Views are sorted by distance; `ring_end` is the first one that stands farther out.
-// Views are weighed in groups of whole rings; `group_end` is where the next group begins.
+// How the trust in a view is ordered.  Views are sorted by distance; `ring_end` is the first one that stands farther
+// out.  Views are weighed in groups of whole rings; `group_end` is where the next group begins.
 struct Trust {
     int ring_end, group_end;
     unsigned sectors;  // a bit for each sector that the view belongs to

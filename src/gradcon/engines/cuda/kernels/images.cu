@@ -1,5 +1,5 @@
-// The kernels of the CUDA engine, except the linear solver (solve.cu).  geometry.h and model.h say what happens at a pixel,
-// filters.h how a tile is filtered; this file says which thread computes what.
+// The kernels of the CUDA engine, except the linear solver (solve.cu).  geometry.h and model.h say what happens at a
+// pixel, filters.h how a tile is filtered; this file says which thread computes what.
 //
 // Images are planes whose rows are `pitch` floats apart, a multiple of 32; nothing reads the columns past the width.
 
@@ -113,8 +113,8 @@ KERNEL void residual(int T, const Scale *finest, float epsilon, float *g2, int h
     if (x < width && y < height) residual_pixel(T, *finest, epsilon, pixel, (long long)height * pitch, g2);
 }
 
-// The local variance at this thread's pixel (x, y).  The block, 32 pixels wide, puts w with a margin into shared memory:
-// `patch_size` floats at `patch`.  All threads of a block must call it.
+// The local variance at this thread's pixel (x, y).  The block, 32 pixels wide, puts w with a margin into shared
+// memory: `patch_size` floats at `patch`.  All threads of a block must call it.
 DEVICE int patch_size() { return (32 + 2 * VARIANCE_RADIUS) * ((int)blockDim.y + 2 * VARIANCE_RADIUS); }
 
 DEVICE float variance_here(const float *w, const float *taps, int x, int y, Image image, float *patch) {
@@ -147,7 +147,7 @@ KERNEL void weigh(
     precision[pixel] = sums.precision;
 }
 
-// Only the weights, of the pixel in the middle of every `step` x `step`; shared memory as for `weigh`.
+// Only the weights, at the middle pixel of every `step` x `step` block; shared memory as for `weigh`.
 KERNEL void keep_weights(
     const float *w, const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
     const float *variance_taps, int step, int first_row, int end_row, float *kept, int height, int width, int pitch

@@ -1,5 +1,5 @@
-// What the CUDA kernels compute at one pixel: the functions of model.py under the same names, and the sums over views and
-// scales built of them.
+// What the CUDA kernels compute at one pixel: the functions of model.py under the same names, and the sums over views
+// and scales built from them.
 //
 // The engine puts definitions of IRLS_FLOOR, MOST_SECTORS and VARIANCE_RADIUS (of the filter with SIGMA_C) before this
 // file.
@@ -34,8 +34,8 @@ DEVICE float data_deviation(float information, float prior) {
 
 DEVICE float deviation(float data, float variance) { return sqrtf(data * data + variance); }
 
-// var(w) around a pixel in rows of `stride`, from the differences to it: in float32, nothing would remain of a difference
-// of large squares.
+// var(w) around a pixel in rows of `stride`, from the differences to it: in float32, a difference of large squares
+// would be lost to rounding.
 DEVICE float local_variance(const float *w, int stride, const float *taps) {
     float middle = w[0], first = 0.0f, second = 0.0f;
 #pragma unroll
@@ -58,8 +58,8 @@ DEVICE long long field_of(const Scale &scale, int x, int y, Image image) {
     return (long long)(y - scale.first_row) * image.pitch + x;
 }
 
-// Two fields of some views at one pixel, loaded at once, so that their latencies overlap.  Past the last view, its values
-// are repeated.
+// Two fields of some views at one pixel, loaded at once, so that their latencies overlap.  Past the last view, its
+// values are repeated.
 #define BATCH 8
 
 struct Batch { float a[BATCH], b[BATCH]; };
@@ -134,9 +134,9 @@ DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, in
     }
 }
 
-// The data term of a pixel with the model's weights, and the information 1 / variance that it holds.
-// N2 has room for one number for each view of the largest group, `step` apart.  If KEEPS, the weights 1 / N^2 are written
-// to `kept`, scale by scale.
+// The data term of a pixel with the model's weights, and the information 1 / variance that it holds.  N2 has room for
+// one number for each view of the largest group, `step` apart.  If KEEPS, the weights 1 / N^2 are written to `kept`,
+// scale by scale.
 template <bool KEEPS>
 DEVICE System weighted_pixel(
     const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon, float variance, int x, int y,

@@ -1,7 +1,8 @@
 // The linear solver of the CUDA engine: conjugate gradients with a multigrid V-cycle, as in cpu/multigrid.py, in one
-// persistent kernel.  All blocks are resident at once (a cooperative launch) and meet at a barrier between phases, so that
-// the host need not ask whether the solver has converged.  The coarsest levels fit into shared memory: every block does
-// all of their work by itself, which takes less time than sharing it.
+// persistent kernel.  All blocks are resident at once (a cooperative launch) and meet at a barrier between phases, so
+// that the host need not ask whether the solver has converged.  The coarsest levels fit into shared memory: every block
+// does all of their work by itself, which takes less time than sharing it.
+//
 // cells.h holds the arithmetic on one level, levels.h the ways through several, grid.h what all blocks do together.
 
 #define MOST_LEVELS 20
