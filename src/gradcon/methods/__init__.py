@@ -1,1 +1,1 @@
-"""The ways to a disparity map: options, the paper's schedules, the loop, and what is checked after it."""
+"""How a disparity map is estimated: options, the paper's schedules, the loop, and the checks after it."""

@@ -1,4 +1,4 @@
-"""Checks whether the cameras stand where the baselines say: two checks for the mistake that everyone makes once.
+"""Check whether the cameras stand where the baselines say: two checks for a mistake that everyone makes once.
 
 *An axis reversed.*  If rows are counted from the wrong end, the views of a row and the views of a column ask for
 opposite disparities.  Two quick estimates on a small copy of the scene, as given and with one axis reversed, show which
@@ -6,8 +6,8 @@ explains the images better.
 
 *Both axes reversed.*  Every disparity then only changes its sign, and the images are explained just as well.  But near
 and far are exchanged, and that shows where surfaces hide each other.  A pixel that another view cannot see, because a
-nearer surface lands on it, looks different there.  If the pixels differ that a *farther* surface lands on instead, all
-baselines are reversed.
+nearer surface lands on it, looks different there.  If instead the pixels that a *farther* surface lands on look
+different, all baselines are reversed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from gradcon.scene.shrink import shrink_factor, shrunk
 QUICK_SOLVES = 5
 CLEARLY = 0.75  # the reversed axis leaves less than this share of the error
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
-FARTHEST = 4  # views that are asked what is hidden in them
+FARTHEST = 4  # views in which to look for hidden pixels
 ENOUGH = 100  # hidden pixels for a verdict
-REVERSED = 1.5  # how much more the pixels differ that a farther surface lands on
+REVERSED = 1.5  # ratio of the differences behind farther surfaces to those behind nearer ones
 
 
 def check_directions(scene: Scene, engine: AnyEngine, w: Any) -> list[str]:
@@ -39,7 +39,7 @@ def check_directions(scene: Scene, engine: AnyEngine, w: Any) -> list[str]:
     if _axis_reversed(scene, engine):
         found.append(
             f"{scene.name}: one axis of the cameras seems to be reversed: with the vertical baselines turned around, "
-            "the views agree clearly better. Check which way rows are counted, or use --flip y (Scene.flipped)."
+            "the views agree much better. Check which way rows are counted, or use --flip y (Scene.flipped)."
         )
     elif _all_reversed(scene, engine, w):
         found.append(

@@ -1,4 +1,4 @@
-"""The estimate of one scene: a method's run, and what is found out after it."""
+"""Estimate one scene: run a method, then compute the uncertainty, check the directions and compare with the truth."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def estimate(
 
 
 class Finished(NamedTuple):
-    """A run that has ended, and what was found out about it on the engine."""
+    """A run that has ended, and what the engine computed after it."""
 
     run: Run
     scene: Scene
@@ -113,7 +113,7 @@ class Finished(NamedTuple):
 
 
 def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: AnyEngine | None = None) -> AnyEngine:
-    """Make the engine for an estimate; reject one whose maps cannot stay on a device if they should."""
+    """Make the engine for an estimate; reject one that cannot leave its maps on a device if it is asked to."""
     engine = engines.create(name, scene, options.epsilon, schedules.stages_of(scene, options), after)
     if on_device and not engines.ENGINES[engine.name].keeps_maps:
         why = f" ({engine.note})" if engine.note else ""
@@ -175,7 +175,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
 
 
 def check_scene(scene: object) -> None:
-    """Reject what is not a Scene, and say how to make one of it."""
+    """Reject anything but a Scene, and say how to get one."""
     if isinstance(scene, (str, os.PathLike)):
         raise InputError("scene", f"{str(scene)!r} is a path, not a Scene", "open it with open_scene")
     if not isinstance(scene, Scene):

@@ -121,7 +121,7 @@ def begin(
     engine: str | AnyEngine = "auto",
     keep_weights: bool = False,
 ) -> Run:
-    """Prepare a run; an engine that is given by its name is made for it."""
+    """Prepare a run; if `engine` is a name, make that engine."""
     stages = schedules.stages_of(scene, options)
     start, reweight = _start(scene, initial)
     if isinstance(engine, str):

@@ -1,4 +1,4 @@
-"""The estimates of many scenes: one comes in, one is computed, and the result of one goes out."""
+"""Estimate many scenes: while one is computed, the next one comes in and the result of the last one goes out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def estimate_many(
     options : Options, optional
     initial : array, float or "previous", optional
         Disparity to start from, as for `estimate`.  With "previous" every scene but the first starts from the
-        disparity of the one before, so that a slow video needs only a few solves a frame (`Options(solves=...)`).
+        disparity of the one before, so that a slow video needs few solves per frame (`Options(solves=...)`).
     first : array or float, optional
         Disparity that the first scene starts from, with `initial="previous"`.
     engine : str

@@ -24,7 +24,7 @@ class Options:
         Standard deviation of the acquisition noise, for pixels from 0 to 1: epsilon of eqn:exp_noise_pwr.
     scales : int, optional
         Number of scales: Q, where q of eqn:sigma_q_defn runs from 0 to Q - 1.  Each method has its own default (3 for
-        gcm and coarse-to-fine, else 1).  Take n scales for disparities of up to about 2^(n-1) pixels to the nearest
+        gcm and coarse-to-fine, else 1).  Use n scales for disparities of up to about 2^(n-1) pixels in the nearest
         view, on either side of the start.
     solves : int
         The largest number of solves of A x = b; a run ends earlier if it has converged.

@@ -1,4 +1,4 @@
-"""Records which views and scales a run trusts, as it goes.
+"""Record which views and scales a run trusts as it proceeds.
 
 A record of everything would hold as many weights as there are pixels, solves, scales and views.  So pixels are sampled
 on a grid, and solves ever more sparsely; `gradcon.result.weights` says how a weight is kept.
@@ -15,7 +15,7 @@ from gradcon.arrays import sampled
 from gradcon.engines import AnyEngine, Stage
 from gradcon.result.weights import CODES, Weights
 
-MOST_CODES = 2**22  # of a record of SOLVES solves; more solves are in proportion
+MOST_CODES = 2**22  # in a record of SOLVES solves; a longer record has proportionally more
 SOLVES = 20
 LONGEST_SIDE = 256  # of the kept disparities, in pixels
 
@@ -35,7 +35,7 @@ class Recorder:
         self._last: tuple[int, Any, Stage] | None = None  # the solve seen last, if it was not recorded
 
     def wants(self, solve: int) -> bool:
-        """Whether a solve is to be recorded: all of the first ones, then each a fifth farther than the one before."""
+        """Return whether to record a solve: each of the first ones, then each a fifth later than the one before."""
         return not self.solves or solve >= max(self.solves[-1] + 1, round(1.2 * self.solves[-1]))
 
     def see(self, solve: int, w: Any, stage: Stage, weights: NDArray[Any] | None) -> None:

@@ -5,7 +5,7 @@ scales from coarse to fine, and within it take in the views ring by ring.
 
     gcm             windows of three scales, all views at once, the model's weights
     coarse-to-fine  windows of one scale, all views at once, unit weights
-    progressive     all scales at once, one more ring of views a stage, unit weights
+    progressive     all scales at once, one more ring of views per stage, unit weights
     naive           all scales and views at once, unit weights
 """
 

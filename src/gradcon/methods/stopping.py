@@ -1,8 +1,8 @@
 """When a run goes to its next stage, and when it stops.
 
 A stage ends as soon as no step meets its limit.  The last stage ends when its steps no longer matter: every few solves
-the map is compared with the one of the last look.  A small change means that it has settled; a change that is no larger
-than a few steps means that noisy images make it tremble around its place.
+the map is compared with the map at the last look.  A small change means that it has settled; a change that is no larger
+than a few steps means that it only jitters in place, because the images are noisy.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
-    """Return an empty figure of a size in inches; `options` are those of matplotlib's `Figure`."""
+    """Return an empty figure, whose size is in inches; `options` are those of matplotlib's `Figure`."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), **options)

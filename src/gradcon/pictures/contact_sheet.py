@@ -11,7 +11,7 @@ from gradcon.pictures.canvas import new_figure, png_of
 from gradcon.scene import geometry
 from gradcon.scene.colours import small_copy
 
-MOST = 169  # views on one sheet, a grid of 13 x 13; of more views, those around the reference are shown
+MOST = 169  # views on one sheet, a grid of 13 x 13; if there are more, the sheet shows those around the reference
 WIDTH = 1500  # pixels of the sheet
 LARGEST, SMALLEST = 220, 24  # pixels of the longer side of a view
 MARGIN = 6  # pixels between views
@@ -22,7 +22,7 @@ Cells = dict[tuple[int, int], View]  # by (row, column) of the sheet
 
 
 def contact_sheet(listing: Listing, frame: int = 0) -> bytes:
-    """Draw the views as PNG: a grid as the cameras stand, seen from behind them, or the views as they are listed."""
+    """Draw the views as PNG: in a grid as the cameras stand, seen from behind them, or else in their listed order."""
     cells = on_a_grid(listing) or _in_order(listing)
     rows, columns = (1 + max(cell[k] for cell in cells) for k in range(2))
     size = max(SMALLEST, min(LARGEST, WIDTH // columns - MARGIN))

@@ -130,7 +130,7 @@ def panels(colour: NDArray[Any], truth: NDArray[np.float32], maps: Maps) -> Figu
 
 
 def progress(maps: Mapping[str, Maps], truth: NDArray[np.float32], after: Sequence[int]) -> Figure:
-    """Show a row for each method and a column for each number of solves; a run that has stopped shows its end."""
+    """Show a row for each method and a column for each number of solves; a run that stopped shows its last map."""
     longest = max((n for n in after for kept in maps.values() if str(n) in kept), default=after[0])
     shown = [*(str(n) for n in after if n <= longest), "final"]
     figure = new_figure(1.7 * len(shown) + 1.2, 1.75 * len(maps) + 0.6, layout="constrained")

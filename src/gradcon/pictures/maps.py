@@ -13,7 +13,7 @@ from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 
 def shown_range(values: NDArray[Any], percentiles: tuple[float, float] = (0.5, 99.5)) -> tuple[float, float]:
-    """Return the range of values that a picture shows; a few wild values do not count, and it is never empty."""
+    """Return the range of values that a picture shows, which leaves out a few outliers and is never empty."""
     finite = values[np.isfinite(values)]
     low, high = map(float, np.percentile(finite, percentiles)) if finite.size else (0.0, 1.0)
     return low, max(high, low + 1e-6)

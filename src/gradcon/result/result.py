@@ -75,8 +75,8 @@ class Result:
         `estimate` was asked to leave them on the GPU.
     history : list of Solve
         One row for each solve.
-    stopped : str
-        Why the run ended, as a sentence.
+    stopped : Stopped
+        Why the run ended: a `reason` for programs, and a sentence when it is printed.
     parameters : dict
         Every option, with defaults filled in.
     source : dict
@@ -86,7 +86,7 @@ class Result:
     engine_note : str
         The GPU it used, or why `auto` fell back to the CPU; otherwise empty.
     seconds : dict
-        The wall time, in total (`total`) and by stage.
+        The wall time, in total (`total`) and by part of the work, such as `warp` or `solve`.
     metrics : dict or None
         What `gradcon.evaluate` returns; None without ground truth.
     warnings : list of str

@@ -54,9 +54,8 @@ class Weights:
         """Return the content of weights.npz, with the disparities in eight bits."""
         low, high = float(self.disparities.min()), float(self.disparities.max())
         unit = max(high - low, 1e-12) / 254
-        low = unit * np.floor(
-            low / unit
-        )  # a whole number of steps, so that 0, where most runs start, is stored exactly
+        # A whole number of steps, so that 0, where most runs start, is stored exactly.
+        low = unit * np.floor(low / unit)
         high = low + 255 * unit
         scaled = (self.disparities - low) / unit
         buffer = io.BytesIO()

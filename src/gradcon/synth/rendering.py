@@ -55,8 +55,8 @@ def render(
     Returns
     -------
     Scene
-        A scene with views in 8-bit RGB.  The unit baseline is the distance of adjacent cameras.  `metadata` holds the
-        parameters of the array and the camera matrices by view, with the world in metres.
+        A scene with views in 8-bit RGB.  The unit baseline is the distance between adjacent cameras.  `metadata` holds
+        the parameters of the array and the camera matrices by view, with the world in metres.
 
     Examples
     --------

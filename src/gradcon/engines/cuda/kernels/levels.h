@@ -99,7 +99,7 @@ DEVICE void ascend_twice(
 
 // ---- the coarsest levels in shared memory
 //
-// These are the arrays of the levels from `first` on.  The data term, which the cycle does not need, is where z will be.
+// These are the arrays of the levels from `first` on.  The cycle does not need the data term, which is where z will be.
 struct Bottom { float *right, *below, *inverse, *b, *step, *z; int base, size; };
 
 DEVICE Bottom bottom_in(float *shared, const Level *levels, int first, int n) {
