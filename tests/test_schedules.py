@@ -5,8 +5,7 @@ import pytest
 
 from gradcon import InputError, Options
 from gradcon.engines import Weighting
-from gradcon.methods.registry import METHODS
-from gradcon.methods.schedules import build
+from gradcon.methods.schedules import RECIPES, build
 
 CROSS = np.array([(s * k * (a == 0), s * k * (a == 1)) for k in (1, 2, 3, 4) for a in (0, 1) for s in (1, -1)], float)
 
@@ -53,7 +52,7 @@ def test_progressive_takes_in_ring_after_ring():
 
 
 def test_limits_do_not_depend_on_the_baselines_unit():
-    for method in METHODS:
+    for method in RECIPES:
         assert build(method, 7 * CROSS, 0.5) == build(method, CROSS, 0.5)
 
 

@@ -15,7 +15,6 @@ from gradcon.arrays import as_array, to_host
 from gradcon.engines import AnyEngine
 from gradcon.engines.cuda.errors import in_words
 from gradcon.errors import InputError
-from gradcon.methods import schedules
 from gradcon.methods.loop import Callback, Run
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
@@ -114,7 +113,7 @@ class Finished(NamedTuple):
 
 def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: AnyEngine | None = None) -> AnyEngine:
     """Make the engine for an estimate; reject one that cannot leave its maps on a device if it is asked to."""
-    engine = engines.create(name, scene, options.epsilon, schedules.stages_of(scene, options), after)
+    engine = engines.create(name, scene, options.epsilon, METHODS[options.method].stages(scene, options), after)
     if on_device and not engines.ENGINES[engine.name].keeps_maps:
         why = f" ({engine.note})" if engine.note else ""
         raise InputError("on_device", f"the engine is {engine.name}, whose maps are not on a GPU{why}", "use cuda")

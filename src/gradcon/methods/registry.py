@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from numpy.typing import ArrayLike
 
-from gradcon.engines import AnyEngine
+from gradcon.engines import AnyEngine, Stage
 from gradcon.errors import InputError
-from gradcon.methods.schedules import RECIPES
+from gradcon.methods.schedules import RECIPES, stages_of
 from gradcon.scene import Scene
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class Method:
 
     def load(self) -> MethodModule:
         return importlib.import_module(self.module)
+
+    def stages(self, scene: Scene, options: Options) -> list[Stage]:
+        """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""
+        return stages_of(scene, options) if self.name in RECIPES else []
 
 
 METHODS = {

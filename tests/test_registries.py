@@ -1,0 +1,92 @@
+"""To add an engine or a method takes one module and one line in a registry; nothing else knows their names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradcon
+
+ENGINE = """
+from gradcon.engines.device import Host
+from gradcon.engines.reference import ReferenceEngine
+
+
+class Abacus(ReferenceEngine):
+    name = "abacus"
+
+
+def create(scene, epsilon, after=None):
+    return Abacus(scene, epsilon)
+
+
+def why_not(scene=None, stages=(), after=None):
+    return None
+
+
+def current_device():
+    return Host()
+"""
+
+METHOD = """
+from dataclasses import replace
+
+from gradcon.methods import loop
+
+
+def minimise(scene, options, *, initial=None, engine="auto", progress=False, callback=None, keep_weights=False):
+    options = replace(options, method="naive", solves=2)
+    return loop.minimise(scene, options, initial=initial, engine=engine, callback=callback, keep_weights=keep_weights)
+"""
+
+ESTIMATES = """
+from gradcon import Options, estimate, estimate_many, synth
+
+scene, options = synth.render("planes", (24, 24), grid=3), Options(method="guess")
+one = estimate(scene, options, engine="abacus", check_directions=False)
+(same,) = estimate_many([scene], options, engine="abacus", check_directions=False)
+assert (one.disparity == same.disparity).all()
+print(one.engine, one.parameters["method"], len(one.history))
+"""
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with an engine and a method more."""
+    path = tmp_path_factory.mktemp("path")
+    package = path / "gradcon"
+    shutil.copytree(Path(gradcon.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "engines" / "abacus.py").write_text(ENGINE)
+    (package / "methods" / "guess.py").write_text(METHOD)
+    add_line(package / "engines" / "registry.py", "for kind in (", 'EngineKind("abacus", "gradcon.engines.abacus"),')
+    add_line(package / "methods" / "registry.py", "for method in (", 'Method("guess", "gradcon.methods.guess"),')
+    return path
+
+
+def add_line(registry: Path, after: str, line: str) -> None:
+    text = registry.read_text()
+    assert text.count(after) == 1
+    registry.write_text(text.replace(after, f"{after}\n        {line}"))
+
+
+def run(path: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_added_engine_and_an_added_method_estimate(path: Path) -> None:
+    assert run(path, "-c", ESTIMATES).split() == ["abacus", "guess", "2"]
+
+
+def test_the_command_line_offers_them(path: Path) -> None:
+    said = run(path, "-m", "gradcon", "estimate", "--help")
+    assert "auto, abacus, cuda" in said
+    assert "guess, gcm" in said
