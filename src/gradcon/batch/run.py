@@ -91,7 +91,7 @@ def run_batch(
         kind = engines.kind_for(engine)
         workers = kind.workers if workers is None else workers
         if kind.compiles:
-            warm_up = partial(compile_everything, options.method)
+            warm_up = partial(compile_everything, options.method, kind.name)
     check_flip(flip)
     if initial is not None and not math.isfinite(initial):
         raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")

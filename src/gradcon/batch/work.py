@@ -72,12 +72,12 @@ def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: P
             yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed)
 
 
-def compile_everything(method: str) -> None:
+def compile_everything(method: str, engine: str) -> None:
     """Compile everything that an estimate needs, by running one on a tiny scene."""
     pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        estimate(Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), Options(method=method, solves=2), engine="cpu")
+        estimate(Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), Options(method=method, solves=2), engine=engine)
 
 
 def work_parameters(options: Options, hints: Hints, **others: Any) -> dict[str, Any]:
