@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from gradcon import Options, Scene, synth
-from gradcon.engines import AnyEngine, DataTerm, create
+from gradcon.engines import ENGINES, AnyEngine, DataTerm, create
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.reference import smoothness_operator
 from simt import COMPILER, EmulatedGpu
 
 NO_GPU = cuda_device.why_not()
-needs_gpu = [pytest.mark.gpu, pytest.mark.skipif(NO_GPU is not None, reason=f"no GPU: {NO_GPU}")]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler: install g++")
 
 Make = Callable[[Scene], AnyEngine]
@@ -32,14 +31,18 @@ def make(name: str) -> Make:
     return lambda scene: create(name, scene, Options.epsilon, ())
 
 
-# The engines that are held to `reference`.
-COMPILED = [
-    pytest.param("cpu"),
-    pytest.param("emulated cuda", marks=needs_compiler),
-    pytest.param("cuda", marks=needs_gpu),
-]
-ALL = [pytest.param("reference"), *COMPILED]
-ON_GPU = COMPILED[1:]
+def _param(name: str) -> Any:
+    """Return the parameter of a test that runs with this engine, where it can be used."""
+    reason = ENGINES[name].load().why_not()
+    marks = [pytest.mark.skipif(reason is not None, reason=f"no {name}: {reason}")]
+    return pytest.param(name, marks=[*marks, pytest.mark.gpu] if ENGINES[name].keeps_maps else marks)
+
+
+ON_GPU = [pytest.param("emulated cuda", marks=needs_compiler), _param("cuda")]
+# The engines that are held to `cpu` and to `reference`: all of the registry, and the CUDA engine without a GPU.
+OTHERS = [*ON_GPU, *(_param(name) for name in ENGINES if name not in ("cpu", "cuda", "reference"))]
+COMPILED = [_param("cpu"), *OTHERS]
+ALL = [_param("reference"), *COMPILED]
 
 
 def random_scene(

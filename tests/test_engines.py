@@ -9,6 +9,7 @@ from engine_cases import (
     ALL,
     COMPILED,
     DATA_TERMS,
+    OTHERS,
     blank_scene,
     data_term,
     dense_solution,
@@ -26,8 +27,7 @@ from gradcon.engines import DataTerm, Stage, Weighting
 from gradcon.engines.cpu import solver as cpu_solver
 from gradcon.engines.cuda import solver as cuda_solver
 from gradcon.methods.loop import minimise
-from gradcon.methods.registry import METHODS
-from gradcon.methods.schedules import build
+from gradcon.methods.schedules import RECIPES, build
 
 compiled = pytest.mark.parametrize("name", COMPILED)
 every_engine = pytest.mark.parametrize("name", ALL)
@@ -201,9 +201,9 @@ def test_no_call_leaves_anything_for_the_next(name):
     assert (engine.download(again.w).tobytes(), again.report) == expected
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RECIPES)
 @pytest.mark.parametrize("kind", ["occlusion", "rotated"])
-@pytest.mark.parametrize("name", COMPILED[1:])
+@pytest.mark.parametrize("name", OTHERS)
 def test_a_run_follows_the_cpu(name, method, kind):
     scene = synth.render(kind, (50, 61), grid=3)
     options = Options(method=method, solves=4)
