@@ -48,5 +48,5 @@ def main(out: Path, size: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", nargs="?", type=Path, default=Path(__file__).with_name("out"), help="folder to write to")
-    parser.add_argument("--size", type=int, default=192, help="pixels a side of a view")
+    parser.add_argument("--size", type=int, default=192, help="side of a view in pixels")
     main(**vars(parser.parse_args()))

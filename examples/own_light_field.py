@@ -1,7 +1,7 @@
 """Turn an array of views into a disparity map.
 
 A light field is an array[v, u, y, x, channel], where v counts the rows of cameras downwards and u the columns to the
-right.  Load yours from wherever it is; this script renders 25 images and reads those.
+right.  Load your own instead; this script renders 25 images and reads them.
 
     python examples/own_light_field.py [FOLDER] [--size PIXELS]
 """
@@ -51,5 +51,5 @@ def main(out: Path, size: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", nargs="?", type=Path, default=Path(__file__).with_name("out"), help="folder to write to")
-    parser.add_argument("--size", type=int, default=256, help="pixels a side of a view")
+    parser.add_argument("--size", type=int, default=256, help="side of a view in pixels")
     main(**vars(parser.parse_args()))

@@ -90,7 +90,7 @@ def test_good_scenes_are_done_and_bad_ones_are_listed(run: tuple[Path, int, str]
     for name in ("scene01", "video", "notes"):
         assert f"failed: {found[name]['error']}" in errors
     assert "6 of 6 scenes, 3 failed" in errors
-    assert "scenes a minute" in errors
+    assert "scenes per minute" in errors
     assert not leftovers(out)
 
 
@@ -164,7 +164,7 @@ def test_other_parameters_are_refused_and_named(tmp_path: Path, capsys: pytest.C
     assert everything(out) == before
 
 
-def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_gives_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on the length of a file stands for the full disk."""
     paths, out = write_scenes(tmp_path / "in", 2), tmp_path / "out"
     assert batch(paths[0], "--out", out) == 0
@@ -189,7 +189,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     assert batch(*paths, "--out", out) == 0
 
 
-def test_the_exit_code_tells_that_no_scene_could_be_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_code_is_2_if_no_scene_could_be_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").mkdir()
     assert batch(tmp_path / "notes", "--out", tmp_path / "out", "--json") == 2
     told: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed", reason="Dask is missing: pip install 'gradcon[cluster]'")
+pytest.importorskip("distributed", reason="Dask is missing: install the extra cluster")
 
 from batch_scenes import QUICK, leftovers, results, resume, start_batch, write_scenes
 from gradcon import Options, estimate, synth
@@ -193,7 +193,7 @@ def test_failures_are_reported_and_a_killer_is_given_up(two_workers: Started, tm
     assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and the line
     assert outcomes.failures == {
         bad[1].key: "photo.png: is not an image.",
-        bad[2].key: "2 workers in a row died while they did it: they were killed, or ran out of memory.",
+        bad[2].key: "2 workers in a row died while doing it: they were killed, or ran out of memory.",
     }
 
 

@@ -242,10 +242,16 @@ def test_a_single_video_is_not_a_scene(videos, capsys):
     assert "give the folder that holds a video for each view" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("told", ["4", "-5", "3:2", "1-2", "", "1:2:3", "a"])
-def test_frames_that_are_not_there(videos, tmp_path, told, capsys):
+@pytest.mark.parametrize(
+    ("told", "problem"),
+    [
+        *((frames, f"selects none of the {FRAMES} frames of") for frames in ("4", "-5", "3:2")),
+        *((frames, "is neither a frame nor START:STOP;") for frames in ("1-2", "", "1:2:3", "a")),
+    ],
+)
+def test_frames_that_cannot_be_selected_are_refused(videos, tmp_path, told, problem, capsys):
     assert cli.main(["estimate", str(videos), "--out", str(tmp_path / "out"), f"--frames={told}"]) == 2
-    assert capsys.readouterr().err.startswith(f"gradcon: frames: {told!r} is n")
+    assert capsys.readouterr().err.startswith(f"gradcon: frames: {told!r} {problem} ")
     assert not (tmp_path / "out").exists()
 
 

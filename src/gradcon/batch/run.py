@@ -1,4 +1,4 @@
-"""A whole batch: find the scenes, have the missing ones estimated, write the summary."""
+"""A whole batch: find the scenes, estimate the missing ones, write the summary."""
 
 from __future__ import annotations
 

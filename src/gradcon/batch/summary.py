@@ -69,7 +69,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         value = " ".join(value)
     if isinstance(value, str) and value.startswith(_BEGINS_FORMULA):
-        return f"'{value}"  # or a spreadsheet would take it for a formula
+        return f"'{value}"  # otherwise a spreadsheet would take it for a formula
     return value
 
 

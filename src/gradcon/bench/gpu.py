@@ -2,7 +2,7 @@
 
 It compares each part with what it needs: the bytes that it must move at least (every input read once, every output
 written once, whatever lies between them) and the arithmetic that the model asks for, as shares of what the GPU can do
-in the time that the part took.  And it times whole runs, from the device to the device and from the host to the host.
+in the time that the part took.  It also times whole runs, from device to device and from host to host.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Figures = dict[str, Any]
 
 
 def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tuple[float, float]]:
-    """By stage of a solve: the least bytes and the floating-point operations."""
+    """Return, for each stage of a solve, the least bytes to move and the floating-point operations."""
     pixels = scene.shape[0] * scene.shape[1]
     T, Q = len(stage.views), len(stage.scales)
     kinds = [kind_of(scene.M[t], scene.m[t]) for t in stage.views]
@@ -60,7 +60,7 @@ def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tupl
 
 
 def shares(scene: Scene, stage: Stage, found: Figures, device: CupyGpu) -> Figures:
-    """By stage: least bytes and operations, and the shares of the GPU's bandwidth and arithmetic that they are."""
+    """Return, for each stage, these needs, and the shares of the GPU's bandwidth and arithmetic that it reached."""
     bandwidth, arithmetic = copy_bandwidth(device), peak_arithmetic(device)
     rows = {}
     for name, (moved, operations) in needs(scene, stage, found["inner_iterations"]).items():
@@ -76,7 +76,7 @@ def shares(scene: Scene, stage: Stage, found: Figures, device: CupyGpu) -> Figur
 
 
 def copy_bandwidth(device: CupyGpu) -> float:
-    """Bytes a second that a large copy reads and writes, measured."""
+    """Measure how many bytes per second a large copy reads and writes."""
     source, target = device.empty((COPY_BYTES // 4,)), device.empty((COPY_BYTES // 4,))
     laps = []
     for _ in range(REPEATS + 1):
@@ -89,7 +89,7 @@ def copy_bandwidth(device: CupyGpu) -> float:
 
 
 def peak_arithmetic(device: CupyGpu) -> float:
-    """float32 operations a second at the clock that the GPU gives as its own; a fused multiply-add counts as two."""
+    """Return the float32 operations per second at the GPU's stated clock; a fused multiply-add counts as two."""
     return 2.0 * float(device.float_units) * float(device.processors) * float(device.clock_hz)
 
 

@@ -1,4 +1,4 @@
-"""The benchmark: seconds a solve by part, the ratio to the reference engine, memory, and how the cost grows."""
+"""The benchmark: seconds per solve by part, the ratio to the reference engine, memory, and how the cost grows."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from gradcon.scene import Scene, Views
 
 SCENE = "occlusion"
 
-# Of a sweep: pixels a side, and how many other views are on the cross (warped by 4 taps) and off it (by 16).  First
-# sizes, with the same views; then more and more views, all on the cross; then four off it for each one on it.
+# The rows of a sweep: the side of a view in pixels, and how many targets are on the cross (warped by 4 taps) and off it
+# (by 16).  First the size grows; then the number of views, all on the cross; then four views are off it for each on it.
 SIZES = ((256, 16, 0), (512, 16, 0), (1024, 16, 0), (2048, 16, 0))
 VIEWS = ((512, 4, 0), (512, 8, 0), (512, 16, 0), (512, 4, 16), (512, 8, 32), (512, 16, 64))
 
@@ -46,11 +46,11 @@ def bench(
     ----------
     engine : {"cpu", "cuda", "reference"}
     size : int
-        Pixels a side.
+        Side of a view in pixels.
     views : "cross", "star", "all" or int
-        Which of 9 x 9 views; the cross has 17.
+        Which of the 9 x 9 views to use; the cross has 17.
     scales : int
-        Of the method gcm.
+        Number of scales of the method gcm.
     solves : int
         Number of solves to take the medians of.
     reference : bool
@@ -63,10 +63,10 @@ def bench(
     Returns
     -------
     dict
-        `seconds` a solve (by stage and `total`) and `inner_iterations`; the same under `reference`, and the `ratio` of
-        the totals; `peak_memory_mb` of a run, and `import_memory_mb`, which it had before it opened the scene; `scene`,
-        `cores`, `versions`.  For the engine cuda also `device`, how far its stages are from what the GPU could do,
-        `run`, how long whole runs take, and `device_memory_mb`.
+        `seconds` per solve (by stage and `total`) and `inner_iterations`; the same under `reference`, and the `ratio`
+        of the totals; `peak_memory_mb` of a run, and `import_memory_mb`, which it had before it opened the scene;
+        `scene`, `cores`, `versions`.  For the engine cuda also `device`, how far its stages are from what the GPU could
+        do, `run`, how long whole runs take, and `device_memory_mb`.
     """
     from gradcon import synth
 
@@ -105,7 +105,7 @@ def bench(
 
 
 def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Figures:
-    """Measure seconds a solve over image sizes, and over numbers of views."""
+    """Measure seconds per solve for several image sizes and numbers of views."""
     rows = []
     for size, on_cross, off_cross in (*SIZES, *VIEWS):
         _check(engine, solves, size)

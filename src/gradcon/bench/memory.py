@@ -1,4 +1,4 @@
-"""How much memory a run needs: that of a fresh process that opens the scene from files and estimates."""
+"""The memory that a run needs, measured in a fresh process that opens the scene from files and estimates it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> dict
 
 
 def _measure(folder: str, engine: str, scales: str, views: str) -> dict[str, float]:
-    """Do what that process does."""
+    """Measure, in that process."""
     from gradcon.engines import reference  # noqa: F401  # imports must not count as the run's memory
     from gradcon.engines.cpu import engine as _  # noqa: F401
 
@@ -42,7 +42,7 @@ def _measure(folder: str, engine: str, scales: str, views: str) -> dict[str, flo
 
 
 def _peak_mb() -> float:
-    """Return the most memory that this process has had resident."""
+    """Return the peak resident memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage would count what the parent had when it started us
         (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))

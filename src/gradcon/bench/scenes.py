@@ -21,7 +21,7 @@ def make_scene(size: int, on_cross: int, off_cross: int) -> Scene:
     disparity = np.sin(x / 40) * np.cos(y / 60)  # pixels per unit baseline, the same waves at any size
     images = np.empty((1 + len(chosen), size, size), np.uint8)
     for image, (v, u) in zip(images, [(0, 0), *chosen], strict=True):
-        # A point at x in the reference is at x - u * disparity here; the waves are long enough to invert it so.
+        # A point at x in the reference is at x - u * disparity here.  The waves are long, so this nearly inverts it.
         seen = map_coordinates(texture, (y + v * disparity, x + u * disparity), order=1, mode="nearest")
         image[:] = np.clip(np.round(seen), 0, 255)
     return Scene(images[0], images[1:], [(-u, -v) for v, u in chosen], name="waves")

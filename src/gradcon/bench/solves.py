@@ -23,7 +23,7 @@ WARM_UP = 4  # solves to the middle of a run; the first of them also compiles
 
 
 class TimedSolve(NamedTuple):
-    """One solve: the disparity after it, its seconds by part and in all, and its inner iterations."""
+    """One solve: the disparity after it, its seconds by part and in total, and its inner iterations."""
 
     w: Any
     seconds: dict[str, float]
@@ -53,7 +53,7 @@ def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) ->
 
 
 def timed_solve(engine: AnyEngine, w: Any, stage: Stage, reweight: bool) -> TimedSolve:
-    """Take a step and time it on the engine's clock; the report counts to `update`."""
+    """Take a step and time it on the engine's clock; the report counts as part of `update`."""
     clock = Clock(engine.device)
     start = engine.device.mark()
     step = engine.step(w, stage, reweight=reweight, clock=clock)

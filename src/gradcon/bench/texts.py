@@ -32,13 +32,13 @@ def describe_sweep(figures: Figures) -> str:
     lines = [
         f"engine {figures['engine']}, {figures['scales']} scales, {figures['cores']} cores",
         "views: all, and the targets on the cross (warped by 4 taps) and off it (by 16)",
-        f"{'size':>11} {'views':>5} {'on':>3} {'off':>3} {'ms a solve':>10} {'ns a pixel and view':>19}",
+        f"{'size':>11} {'views':>5} {'on':>3} {'off':>3} {'ms per solve':>12} {'ns per pixel and view':>21}",
     ]
     for row in figures["rows"]:
         size = f"{row['size']} x {row['size']}"
         lines.append(
             f"{size:>11} {row['views']:5} {row['on_cross']:3} {row['off_cross']:3} "
-            f"{1e3 * row['seconds']['total']:10.1f} {row['ns_a_pixel_and_view']:19.2f}"
+            f"{1e3 * row['seconds']['total']:12.1f} {row['ns_a_pixel_and_view']:21.2f}"
         )
     return "\n".join(lines)
 
@@ -47,7 +47,7 @@ def _describe_engine(name: str, figures: Figures) -> str:
     seconds = figures["seconds"]
     stages = ", ".join(f"{stage} {1e3 * seconds[stage]:.1f}" for stage in STAGES)
     return (
-        f"{name:10} {1e3 * seconds['total']:.1f} ms a solve: {stages} "
+        f"{name:10} {1e3 * seconds['total']:.1f} ms per solve: {stages} "
         f"({figures['inner_iterations']:.0f} inner iterations)"
     )
 

@@ -41,8 +41,8 @@ def describe(result: Result, out: Path) -> str:
         ("written", f"{out}: {', '.join(name for name in RESULT_FILES if (out / name).is_file())}"),
     ]  # fmt: skip
     if result.metrics:
-        accuracy = f"RMSE {result.metrics['rmse']:.4f}, {result.metrics['badpix_007']:.1f} % of pixels off by over 0.07"
-        rows.insert(3, ("accuracy", accuracy))
+        rmse, bad = result.metrics["rmse"], result.metrics["badpix_007"]
+        rows.insert(3, ("accuracy", f"RMSE {rmse:.4f}, {bad:.1f} % of pixels off by more than 0.07"))
     if result.scene.calibration is not None:
         rows.insert(2, ("depth", _depth(result)))
     return "\n".join(f"{name:11} {text}" for name, text in rows)

@@ -19,7 +19,7 @@ Pattern = Annotated[str | None, typer.Option(help='The file names of the views, 
 SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: the divisor of the ground truth's grey values.")]
 Grid = Annotated[
     str | None,
-    typer.Option(metavar="ROWSxCOLUMNS", help="For a single image of all views: how many rows and columns it has."),
+    typer.Option(metavar="ROWSxCOLUMNS", help="For a single image of all views: its rows and columns of views."),
 ]
 MicroImages = Annotated[
     bool,

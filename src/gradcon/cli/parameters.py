@@ -24,7 +24,7 @@ Epsilon = Annotated[float, typer.Option(help="The noise of the images, whose ran
 Scales = Annotated[int | None, typer.Option(help="The number of scales; the default depends on the method.")]
 Solves = Annotated[int, typer.Option(help="The largest number of solves.")]
 Engine = Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}.")]
-Flip = Annotated[str | None, typer.Option(help="Reverse the baselines along x, y or xy.")]
+Flip = Annotated[str | None, typer.Option(help="Reverse the baselines along x, y or both (xy).")]
 Points = Annotated[bool, typer.Option("--points", help="Also write a point cloud, points.ply.")]
 KeepWeights = Annotated[
     bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")

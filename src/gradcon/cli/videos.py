@@ -49,7 +49,7 @@ def choose_frames(told: str | None, found: Frames, path: Path) -> range:
         stop = start + 1 or None  # -1 is the last frame, and its stop is the end
     chosen = range(count)[start:stop]
     if not chosen:
-        problem = f"{told!r} is none of the {count} frames of {path}"
+        problem = f"{told!r} selects none of the {count} frames of {path}"
         raise InputError("frames", problem, "count them from 0")
     return chosen
 

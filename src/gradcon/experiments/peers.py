@@ -94,7 +94,7 @@ def _row(label: str, settings: dict[bool, dict[str, dict[str, Any]]]) -> Row:
 
 
 def _scenes(context: Context) -> list[KnownScene]:
-    """Return all scenes; in a quick run, a few of those that no settings were chosen on."""
+    """Return all scenes; in a quick run, a few of those that were not used for tuning."""
     dataset = context.datasets["hci"]
     if not context.setup.quick:
         return dataset.scenes

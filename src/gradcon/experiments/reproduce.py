@@ -56,7 +56,7 @@ def reproduce(
     engine : str
         `auto` is the CPU, whose cores work on many jobs at once.
     workers : int, optional
-        Number of processes; by default as many as pay for the engine: one per core, or one for a GPU.
+        Number of processes; by default one per core, or one for a GPU.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, or its scheduler file; the cluster then does the work.
     progress : bool
@@ -77,7 +77,7 @@ def reproduce(
         quick=quick,
     )
     engine_kind = engines.ENGINES[setup.engine]
-    # What every process would compile is compiled once, before they start.
+    # Compile once, before the processes start, what each of them would compile.
     warm_up = partial(compile_engine, setup.engine) if engine_kind.compiles else None
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     experiments, not_run = _selected(only, folders)

@@ -2,7 +2,7 @@
 
 job        Job, a function with its parameters and hashed inputs, and the key under which its Outcome is kept
 store      Store, a folder of finished jobs
-runner     run, which has the jobs done that the store does not hold yet, and returns their Outcomes
+runner     run, which does the jobs that the store does not hold yet, and returns their Outcomes
 workers    the interface of the workers that do the jobs
 processes  workers that are processes on this machine
 cluster    the workers of a Dask cluster; scheduler connects to it

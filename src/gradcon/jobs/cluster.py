@@ -40,7 +40,7 @@ WAIT_FOR_WORKERS_SECONDS = 30.0  # at the start
 WITHOUT_WORKERS_SECONDS = 60.0  # later on: a worker that died may be restarted
 FETCHES = 4  # outcomes that are fetched at the same time
 LOOK_SECONDS = 1.0  # between two counts of the workers
-LEAVE_SECONDS = 60.0  # after which a worker whose GPU failed leaves even if nobody tells it to
+LEAVE_SECONDS = 60.0  # after which a worker whose GPU failed leaves, even without being told to
 
 
 class Cluster:
@@ -71,7 +71,7 @@ class Cluster:
             logging.getLogger(name).setLevel(level)
 
     def _hush(self) -> None:
-        """Silence what Dask logs about a lost connection, with tracebacks: an error here says it in a sentence."""
+        """Silence the tracebacks that Dask logs when a connection is lost; `lost` says it in a sentence."""
         for name in ("distributed", "distributed.client", "distributed.utils", "tornado.application"):
             self._levels[name] = logging.getLogger(name).level
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -104,7 +104,7 @@ class Cluster:
         return threads
 
     def _refuse_other_gradcon(self) -> None:
-        """Ask the workers that answer soon; each of them compares again before it does a job."""
+        """Compare with the workers that answer soon; every worker compares again before it does a job."""
         here, answers = Gradcon.here(), SimpleQueue[dict[str, Any]]()
         _in_a_thread(lambda: answers.put(self.client.run(_compare, here, on_error="return")))
         try:
@@ -182,14 +182,14 @@ class ClusterWorkers(Workers):
             return Returned(job, failure=ended.why)
         if isinstance(ended, KilledWorker):
             deaths = ended.allowed_failures + 1
-            why = f"{deaths} workers in a row died while they did it: they were killed, or ran out of memory."
+            why = f"{deaths} workers in a row died while doing it: they were killed, or ran out of memory."
             return Returned(job, failure=why, suspect=True)  # another job in the same workers may have killed them
         if isinstance(ended, CancelledError) or self.cluster.client.status != "running":
             raise self.cluster.lost() from ended
-        return Returned(job, failure=sentence(ended))  # it could not be sent, or not be loaded there
+        return Returned(job, failure=sentence(ended))  # it could not be sent, or could not be loaded there
 
     def _look(self) -> None:
-        """Count the workers; it is an error if there are none for too long."""
+        """Count the workers; raise an error if there have been none for too long."""
         threads = self.cluster.threads()
         self._looked = time.monotonic()
         if threads:
@@ -236,7 +236,7 @@ _leaving = threading.Event()  # set in a worker whose GPU has failed
 
 
 def _do(job: Job, asked_by: Gradcon) -> Answer | _LostGpu:
-    """Run in a worker, which may do several jobs at once, each in a thread: on one core each, unless it has more."""
+    """Run in a worker, which may do several jobs at once, each in a thread and on its share of the cores."""
     import numba
     from distributed import get_worker
 

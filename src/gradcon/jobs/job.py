@@ -33,7 +33,7 @@ class Job:
     Parameters
     ----------
     function : callable
-        Returns an `Outcome`.  It is defined at the top of a module, so that other processes can import it.
+        Returns an `Outcome`.  It is defined at the top level of a module, so that other processes can import it.
     parameters : mapping
         Everything that the outcome depends on besides the inputs, in plain types.
     inputs : str
@@ -41,7 +41,7 @@ class Job:
     label : str
         A description for people.
     where : mapping
-        How the function finds its data.  It is no part of the key, because folders may move.
+        How the function finds its data.  It is not part of the key, because folders may move.
     cost : float
         About how long the job takes, in any unit that all jobs of a run share; used to estimate the time left.
     alone : bool

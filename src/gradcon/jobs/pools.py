@@ -1,4 +1,4 @@
-"""Chooses where the jobs are done: on this machine, or on a cluster."""
+"""Chooses where jobs are done: on this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ def check_workers(workers: int | None, scheduler: str | None) -> None:
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise InputError("workers", f"cannot be {workers}", f"give a number of processes from 1 to {MOST_WORKERS}")
     if workers is not None and scheduler is not None:
-        raise InputError("workers", "cannot be chosen for a cluster, which has its own", "give it or a scheduler")
+        raise InputError("workers", "cannot be chosen for a cluster, which has its own", "leave out one of the two")

@@ -26,7 +26,7 @@ from gradcon.jobs.workers import AHEAD, Answer, Failure, Gradcon, Returned, Warm
 
 DIED = "its process died: it was killed, or ran out of memory; use fewer workers."
 MOST_STILLBORN = 4  # processes in a row that die before they begin a job; then the job is given up
-LEAVE_SECONDS = 10.0  # a killed process is waited for no longer than this
+LEAVE_SECONDS = 10.0  # to wait for a killed process
 READY, BEGUN = b"ready", b"begun"  # what a process sends besides pickled answers
 
 
@@ -48,8 +48,8 @@ class LocalPool:
 class Processes(Workers):
     """A fixed number of processes, each started when there is a job for it.
 
-    The first process calls `warm_up` before it does a job, and the others start after that: they find compiled what it
-    has compiled.  An error in `warm_up` is ignored, because the jobs run into it too and report it.
+    The first process calls `warm_up` before it does a job, and the others start after that, so that they find its
+    compiled code in the cache.  An error in `warm_up` is ignored, because the jobs run into it too and report it.
     """
 
     def __init__(self, size: int, warm_up: WarmUp | None = None) -> None:
@@ -91,7 +91,7 @@ class Processes(Workers):
         return self._processes if self._warm_up is None else self._processes[:1]
 
     def _listen(self, process: _Process) -> None:
-        """Take one message of a process; after the last one of a process that died comes the end of its pipe."""
+        """Take one message from a process, or notice by the end of its pipe that it died."""
         assert process.pipe is not None
         try:
             message = process.pipe.recv_bytes()
@@ -129,7 +129,7 @@ class _Process:
         self.child: SpawnProcess | None = None
         self.pipe: Connection | None = None
         self.jobs: deque[Job] = deque()
-        self.begun = False  # the first of them
+        self.begun = False  # whether the first of them has begun
         self.stillborn = 0  # processes started here in a row that have not begun a job
 
     def start(self, asked_by: Gradcon, warm_up: WarmUp | None) -> None:

@@ -1,9 +1,9 @@
-"""Has jobs done by workers and keeps each outcome as soon as it is there.
+"""Gives jobs to workers and keeps each outcome as soon as it arrives.
 
 A job that raises an exception, or whose worker dies, is tried again after all others, and by itself if it is uncertain
-which job killed the worker.  If it fails again it is reported; it never stops the others.  Jobs are taken from their
-source one at a time, a few ahead of the workers, so that what it takes to make a job (hashing its inputs) is done while
-they work.
+which job killed the worker.  If it fails again, it is reported; it never stops the others.  Jobs are taken from their
+source one at a time, a few ahead of the workers, so that the next ones are made (their inputs hashed) while the workers
+are busy.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def run(
     workers : int, optional
         How many processes to use if no pool is given; by default one for each core.  They share the cores.
     warm_up : callable, optional
-        Called in one process on this machine before the others start: compiles what they then find compiled.
+        Called in one process on this machine before the others start, to compile the code that all of them use.
     tally : Tally, optional
         Shows the progress.
     total : int, optional
@@ -134,7 +134,7 @@ def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
     queue = _Queue()
     exhausted, started = False, 0.0
     while True:
-        # Workers get their next job before they need it, but hold back the last jobs so that an idle worker gets them.
+        # Give workers their next job before they need it, but hold back the last jobs so that an idle worker gets them.
         while crew.room(ahead=len(queue.ready) > crew.size) and (job := queue.next(exhausted)) is not None:
             started = started or time.perf_counter()
             keeper.tally.begun()
@@ -163,7 +163,7 @@ def _work(source: Iterator[Job | None], crew: Workers, keeper: _Keeper) -> None:
 
 
 class _Queue:
-    """Jobs in the order of their turn.  Those that failed come once more, after all others; suspects come alone."""
+    """Jobs in the order in which they run.  A failed job runs once more, after all others; a suspect runs alone."""
 
     def __init__(self) -> None:
         self.ready, self.again = deque[Job](), deque[Job]()
@@ -174,7 +174,7 @@ class _Queue:
         return bool(self.ready or self.again or self.in_flight)
 
     def next(self, last: bool) -> Job | None:
-        """Return the job whose turn it is now, if any; `last` says that no new ones will come."""
+        """Return the next job to hand out, if any; `last` says that no new ones will come."""
         waiting = self.ready or (self.again if last else None)
         if not waiting or self.in_flight & self.suspects or (self.in_flight and waiting[0].key in self.suspects):
             return None

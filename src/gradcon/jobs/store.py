@@ -1,6 +1,6 @@
 """A folder of finished jobs: <key>.json for each, and <key>.npz beside it if the outcome has arrays.
 
-An outcome may also have files for people, which go to where people look for them.  All files of a job are written
+An outcome may also have files for people, which go where people look for them.  All files of a job are written
 together or not at all, the JSON last.  When a job is looked up, their hashes are checked: a damaged outcome counts as
 absent, and the damaged file is named.
 """

@@ -22,7 +22,7 @@ class Tally:
     noun : str
         What the jobs are called, in the plural.
     speed : bool
-        Whether to show how many jobs are done in a minute; it means something only if they are alike.
+        Whether to show how many jobs are done per minute; this makes sense only if they are alike.
     """
 
     def __init__(self, name: str | None = None, noun: str = "jobs", speed: bool = False) -> None:
@@ -73,7 +73,7 @@ class Tally:
         parts = [
             f"{self.reused} found done" if self.reused else "",
             f"{self.failed} failed" if self.failed else "",
-            f"{60 * self.done / max(elapsed, 1e-3):.3g} {self.noun} a minute" if self.speed else "",
+            f"{60 * self.done / max(elapsed, 1e-3):.3g} {self.noun} per minute" if self.speed else "",
             time_left(elapsed, self.done_cost, max(self.left_cost, 0.0)),
             label,
         ]

@@ -25,7 +25,7 @@ WarmUp = Callable[[], object]
 
 @dataclass(frozen=True)
 class Returned:
-    """A job that came back: done, failed, or (neither) lost through no fault of its own and to be handed out again."""
+    """A job that came back: done, failed, or (if neither) lost through no fault of its own, to be handed out again."""
 
     job: Job
     outcome: Outcome | None = None
@@ -40,7 +40,7 @@ class Workers(ABC):
 
     @abstractmethod
     def room(self, ahead: bool = True) -> bool:
-        """Whether another job may be handed out now: to an idle worker or, with `ahead`, to one that is still busy."""
+        """Return whether another job may be handed out now: to an idle worker or, with `ahead`, to a busy one."""
 
     @abstractmethod
     def hand_out(self, job: Job) -> None:
@@ -129,7 +129,7 @@ def take_back(job: Job, answer: Answer) -> Returned:
 
 
 def sentence(error: BaseException) -> str:
-    """Say what went wrong in a job, and where in the code if the error does not speak to the user."""
+    """Say what went wrong in a job, and where in the code unless the error is meant for users."""
     if isinstance(error, InputError | DeviceError):
         return str(error)
     if isinstance(error, MemoryError):

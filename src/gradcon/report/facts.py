@@ -1,4 +1,4 @@
-"""The words of the page about its results: a name for each, the table of key facts, and the warnings."""
+"""What the page says about its results: a name for each, the table of key facts, and the warnings."""
 
 from __future__ import annotations
 
@@ -111,5 +111,5 @@ def _number(value: Any, form: str, unit: str = "") -> str:
 
 
 def text(value: str) -> str:
-    """Make text encodable; the name of a file need not be."""
+    """Escape what cannot be encoded, because a file name need not be valid text."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -80,7 +80,7 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
 
 
 def joined_script() -> str:
-    """Join the files of the script in one function, so that their names stay out of the browser's global ones."""
+    """Join the files of the script in one function, so that their names do not become global in the browser."""
     files = "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
     return f'"use strict";\n(() => {{\n{files}}})();\n'
 
@@ -187,7 +187,7 @@ def _colours(name: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """Encode as JSON that cannot end the element around it."""
+    """Encode as JSON that cannot close the HTML element around it."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -80,7 +80,7 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
     _need(1 <= disparity_step <= 4096, "disparity_step")
     codes, disparities = arrays["codes"], arrays["disparities"]
     _need(codes.dtype == np.uint8 and codes.shape == (len(solves), *sampled(size, step), len(scales), targets), "codes")
-    _need(len(solves) * len(scales) * targets <= PAGE_BYTES, "codes")  # or one pixel alone would be too much for a page
+    _need(len(solves) * len(scales) * targets <= PAGE_BYTES, "codes")  # one pixel must fit into a page
     grid = (len(range(0, height, disparity_step)), len(range(0, width, disparity_step)))
     _need(disparities.dtype == np.uint8 and disparities.shape == (len(solves), *grid), "disparities")
     _need(disparities.size <= PAGE_BYTES, "disparities")

@@ -12,7 +12,7 @@ function places(baselines) {
   return all.map((place) => place.map((value, axis) => (value - (ends[axis][0] + ends[axis][1]) / 2) / reach));
 }
 
-// The places of the views that the page has, of which the first is the reference.
+// The places of the views in the page; the first is the reference.
 function viewPlaces(result) {
   return places(result.views.baselines).slice(1);
 }

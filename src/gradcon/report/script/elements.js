@@ -30,7 +30,7 @@ function percent(share, digits = 0) {
   return `${(100 * share).toFixed(digits)}\u00a0%`;
 }
 
-// A share in whole percent, where a small share must not read as none.
+// A share in whole percent; a small share must not read as zero.
 function wholePercent(share) {
   return share > 0 && share < 0.005 ? "below 1\u00a0%" : percent(share);
 }
@@ -49,7 +49,7 @@ function decimals(unit) {
   return clamp(Math.round(-Math.log10(unit || 1e-4)), 0, 6);
 }
 
-// The letter of a result, where there are several.
+// The letter of a result, if there are several.
 function title(result) {
   return result.letter ? `${result.letter}: ` : "";
 }

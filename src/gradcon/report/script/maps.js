@@ -104,7 +104,7 @@ function paintColours(canvas, colour) {
 function captionOf(result, values) {
   const shown = shownOf(result);
   const limit = state.threshold;
-  if (state.map === "uncertainty") { // which only the final map has
+  if (state.map === "uncertainty") { // only the final map has one
     return [`uncertainty ${statistics(values)}`, shown.when && "final", sampling(result.step)];
   }
   const when = [shown.when, sampling(shown.every, shown.final ? "" : "recorded at ")];

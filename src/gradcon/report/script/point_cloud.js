@@ -23,7 +23,7 @@ const FRAGMENT = `
 const UNIFORMS = ["turn", "centre", "lens", "axis", "size"];
 const POINTER = [255, 40, 0]; // the colour of the chosen pixel
 
-// Return the function that draws the points as the state wants them.
+// Return the function that draws the points as the state describes them.
 function pointCloud(gl, result, points, camera) {
   const { canvas } = gl;
   const { count, of } = points;
@@ -66,7 +66,7 @@ function pointCloud(gl, result, points, camera) {
     const drawn = moves ? Math.floor(most) : count;
     if (moves) adapt();
     if (drawn < count) rest(150);
-    // Make the points so wide that the pixels which are left out leave no holes.
+    // Make the points wide enough to cover the pixels that are left out.
     const size = ((1.7 * canvas.width * wide * lens) / 2 / result.columns) * Math.sqrt(of / drawn);
     gl.uniform1f(uniform.size, size);
     gl.drawArrays(gl.POINTS, 0, drawn);
@@ -125,7 +125,7 @@ function resize(gl, aspect) {
   gl.clearColor(...ground.map((part) => part / 255), 1);
 }
 
-// The rotation by which near things follow the hand: right as the yaw grows, down as the pitch does.  By columns.
+// The rotation, by columns, by which near things follow the hand: right as the yaw grows, down as the pitch does.
 function rotation(yaw, pitch) {
   const [sy, cy] = [-Math.sin(yaw), Math.cos(yaw)];
   const [sp, cp] = [Math.sin(pitch), Math.cos(pitch)];

@@ -1,6 +1,6 @@
 // Points in space: which pixels become points, where they are, and their colours.
 
-const MOST_CLOUDS = 12; // of more than 16 drawings in WebGL, a browser gives up the oldest
+const MOST_CLOUDS = 12; // a browser allows about 16 WebGL drawings, and then gives up the oldest
 
 function setUpPoints(result) {
   const figure = $(`.cloud[data-key=${result.key}]`);
@@ -55,7 +55,7 @@ function pointsOf(result) {
   return { count: chosen.length, of: kept.length, places, colours: pointColours(result, chosen) };
 }
 
-// At most data.points of the pixels `kept`, ordered so that however many come first, they are spread evenly.
+// At most data.points of the pixels `kept`, in an order whose first n pixels are spread evenly, whatever n is.
 // The ranks are those of the two-dimensional sequence of the plastic number.
 function spread(kept, columns) {
   const share = Math.min(data.points / kept.length, 1);
@@ -94,7 +94,7 @@ function pointColours({ columns, rows, views, disparity }, chosen) {
 }
 
 // How the points are seen at first: as the reference camera sees them.  The middle of its picture need not be on its
-// axis, and a strip of a picture gets a drawing with room to turn it.
+// axis, and a narrow picture gets a drawing with room to turn it.
 function pointCamera({ width, height, cloud: { K } }) {
   const [[fx, skew, cx], [, fy, cy]] = K;
   const down = ((height - 1) / 2 - cy) / fy;

@@ -45,7 +45,7 @@ function readoutRows(result) {
   }
   rows.push(["disparity", fixed(disparity, digits)]);
   if (result.calibration) rows.push(["depth", depthOf(result.calibration, disparity, shown.unit)]);
-  if (result.uncertainty) { // which only the final map has
+  if (result.uncertainty) { // only the final map has one
     const value = result.uncertainty[index];
     const text = Number.isNaN(value) ? "unknown" : `± ${value ? value.toPrecision(4) : "0"}`;
     rows.push(["uncertainty", text + (shown.when ? " (final)" : "")]);

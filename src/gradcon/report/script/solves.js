@@ -6,8 +6,8 @@ function recordOf(result) {
   return Math.max(result.weights.solves.findLastIndex((solve) => solve <= solveOf(result)), 0);
 }
 
-// The disparity and truth to show, with `when` they are from, the `unit` they are known in, and the number of pixels
-// from one sample to the next (`every`).
+// The disparity and truth to show; `when` says which solve they belong to, `unit` is the smallest difference that they
+// can have, and `every` is the number of pixels from one sample to the next.
 function shownOf(result) {
   const { weights, disparity, truth, step, maps } = result;
   const k = recordOf(result);

@@ -47,7 +47,7 @@ function turnByHand(canvas) {
   });
   canvas.addEventListener("pointerup", () => (from = null));
   canvas.addEventListener("pointercancel", () => {
-    if (from) set({ yaw: from.yaw }); // the finger was to scroll the page
+    if (from) set({ yaw: from.yaw }); // the finger meant to scroll the page
     from = null;
   });
   canvas.addEventListener("keydown", (event) => {
