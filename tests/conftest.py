@@ -1,4 +1,4 @@
-"""Where the real scenes are, for the tests marked `data`; and what tests of parsers, and those of the report, share."""
+"""The folder of real scenes, for the tests marked `data`, and what the tests of parsers and of the report share."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(CHECKOUT / ".numba_cache" / os.environ["PYTEST_XDIST_WORKER"])
 
-# A busy machine is no failure; and what passed once passes again, until the code changes.  New examples are looked for
-# with HYPOTHESIS_PROFILE=search.
+# A slow machine is not a failure, and a test that passed passes again until the code changes.
+# HYPOTHESIS_PROFILE=search looks for new examples.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=500)
 settings.register_profile("gradcon", settings.get_profile("search"), derandomize=True, max_examples=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gradcon"))
@@ -35,7 +35,7 @@ def data_root() -> Path | None:
 
 
 def value_or_refusal(where: str | Path, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a parser gives, or None where it refuses, in one sentence that begins with `where`."""
+    """Return what a parser returns, or None if it refuses; it must refuse in one sentence that begins with `where`."""
     try:
         return function(*arguments)
     except InputError as error:
@@ -64,7 +64,7 @@ def data_folder() -> Path:
 
 @pytest.fixture(scope="module")
 def folders() -> list[Path]:
-    """Two results, not to be changed."""
+    """Two results, which no test may change."""
     from report_folders import small_results
 
     return small_results()
@@ -72,7 +72,7 @@ def folders() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def one(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of the first."""
+    """The page of the first result."""
     from gradcon.report import write_report
 
     return write_report(folders[:1], tmp_path_factory.mktemp("page") / "one.html").path
@@ -80,7 +80,7 @@ def one(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def two(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of both."""
+    """The page of both results."""
     from gradcon.report import write_report
 
     return write_report(folders, tmp_path_factory.mktemp("page") / "two.html").path
@@ -94,6 +94,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(running: Browser) -> Iterator[Browser]:
-    """The browser that all tests share; whatever a test does with it, no error and no request may come of it."""
+    """The browser that all tests share; no test may cause an error or a request to the network in it."""
     yield running
     assert running.complaints() == []

@@ -19,7 +19,7 @@ from waiting import wait_until
 
 
 def square(x: int, folder: str, gate: str | None = None) -> Outcome:
-    """Leaves a mark for every time it runs.  It does not end before the number in the file `gate` is larger than x."""
+    """Leave a mark for every run, and do not end before the number in the file `gate` is larger than x."""
     if gate is not None:
         wait_until(lambda: int(Path(gate).read_text() or 0) > x)
     (Path(folder) / f"{x}-{os.getpid()}-{time.monotonic_ns()}").touch()
@@ -49,7 +49,7 @@ def marks(folder: Path) -> list[int]:
 
 
 def fail_at_first(mark: str) -> Outcome:
-    """Fails the first time it is tried."""
+    """Fail at the first try."""
     if not Path(mark).exists():
         Path(mark).touch()
         raise OSError("the network was away")
@@ -64,7 +64,7 @@ def die_once(mark: str) -> Outcome:
 
 
 def die_while_sending(mark: str) -> Outcome:
-    """Dies the first time, when half of the outcome is sent."""
+    """Die at the first try, when half of the outcome has been sent."""
     from multiprocessing.connection import Connection
 
     def send_half(connection: Any, content: bytes) -> None:
@@ -111,7 +111,7 @@ def touch(mark: str) -> Outcome:
 
 
 def wait_for(mark: str) -> Outcome:
-    """Is busy until another job has touched a file."""
+    """Keep busy until another job has touched a file."""
     wait_until(Path(mark).exists)
     return Outcome({})
 

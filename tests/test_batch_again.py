@@ -103,7 +103,7 @@ def test_one_of_two_copies_counts_as_the_moved_scene(tmp_path: Path) -> None:
     assert {row["source"] for row in rows(out).values()} == {str(tmp_path / copy / "scene00") for copy in "bc"}
 
 
-def test_the_result_of_a_scene_that_changes_meanwhile_is_not_kept(tmp_path: Path) -> None:
+def test_the_result_of_a_scene_that_changes_during_the_run_is_not_kept(tmp_path: Path) -> None:
     (scene,) = write_scenes(tmp_path, 1, size=24)
     parameters = work_parameters(
         Options(solves=1),

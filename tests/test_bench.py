@@ -114,7 +114,7 @@ def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
     assert needs(cross, 1, 5)["data_term"][1] < base["data_term"][1]
 
 
-def test_a_bench_of_a_gpu_that_is_not_there_ends_before_it_begins(monkeypatch, capsys):
+def test_an_unusable_gpu_is_refused_before_anything_is_measured(monkeypatch, capsys):
     monkeypatch.setattr("gradcon.engines.cuda.device.why_not", lambda: "it is asleep")
     assert cli.main(["bench", "--engine", "cuda"]) == 2
     assert (

@@ -135,7 +135,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 def seconds_of(command: list[str]) -> float:
-    """On the clock, or of the processor where that is less: then it had to wait for one."""
+    """Return the wall time, or the processor time if that is less because the process had to wait."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after, elapsed = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
@@ -185,7 +185,7 @@ def test_ctrl_c_leaves_nothing_and_exits_with_130(scene: Path, tmp_path: Path) -
     assert not any(tmp_path.iterdir())
 
 
-def test_a_reader_that_has_gone(estimated: Any, scene: Path) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(estimated: Any, scene: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(

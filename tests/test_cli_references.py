@@ -1,4 +1,4 @@
-"""A map is compared with the truth of its own view, and starts an estimate of its own view, or is refused."""
+"""A map is used only for the view that it belongs to, whether it is compared with the truth or started from."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_map_of_another_view_is_refused(
     assert captured.err == ""
 
 
-def test_neither_uncertainty_nor_a_start_may_be_another_views(
+def test_uncertainty_and_start_of_another_view_are_refused(
     corner: Path, scene: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     assert f"is a map of {CORNER}" in refused(capsys, "evaluate", corner, scene, "--uncertainty")
@@ -95,10 +95,10 @@ def test_plots_of_the_uncertainty_replace_no_other_file_of_a_result(corner: Path
     (corner / "uncertainty.png").unlink()
 
 
-def test_of_a_view_that_the_scene_does_not_have_there_is_a_warning(
+def test_a_map_of_a_view_that_the_scene_lacks_causes_a_warning(
     corner: Path, scene: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    """It may have been removed, or its files numbered anew: no reference could be named that is better."""
+    """The view may have been removed, or the files renumbered, so there is no better reference to suggest."""
     path = tmp_path / "map.tif"
     write_map(path, dataclasses.replace(read_map(corner, "disparity"), reference="input_Cam077.png"))
     assert run("evaluate", path, scene) == 0
@@ -107,7 +107,7 @@ def test_of_a_view_that_the_scene_does_not_have_there_is_a_warning(
 
 
 def rig(folder: Path, *names: str) -> Path:
-    """Views in a row, the first of which is the reference, with its truth."""
+    """Write views in a row; the first is the reference and has a truth."""
     images = np.random.default_rng(2).integers(0, 256, (len(names), *SIZE), dtype=np.uint8)
     folder.mkdir()
     rows = [f'reference = "{names[0]}"', 'ground_truth = "truth.pfm"', 'name = "rig"']
@@ -124,7 +124,7 @@ def a_map(path: Path, reference: str) -> Path:
     return path
 
 
-def test_zeros_before_a_number_are_no_other_view(tmp_path: Path, capsys: Capture) -> None:
+def test_leading_zeros_do_not_make_another_view(tmp_path: Path, capsys: Capture) -> None:
     scene = rig(tmp_path / "rig", "v_0_1.png", "v_0_0.png", "v_0_2.png")
     assert run("evaluate", a_map(tmp_path / "map.tif", "v_00_01.png"), scene) == 0
     assert capsys.readouterr().err == ""
@@ -133,13 +133,13 @@ def test_zeros_before_a_number_are_no_other_view(tmp_path: Path, capsys: Capture
     assert "add --reference v_0_2.png, or" in said
 
 
-def test_zeros_tell_views_apart_where_the_scene_has_both(tmp_path: Path, capsys: Capture) -> None:
+def test_leading_zeros_tell_views_apart_if_the_scene_has_both(tmp_path: Path, capsys: Capture) -> None:
     scene = rig(tmp_path / "rig", "v_1.png", "v_01.png")
     assert "add --reference v_01.png" in refused(capsys, "evaluate", a_map(tmp_path / "map.tif", "v_01.png"), scene)
 
 
-def test_an_image_that_is_there_is_another_view_though_not_listed(tmp_path: Path, capsys: Capture) -> None:
-    """As those of a COLMAP model that are no neighbours of the reference."""
+def test_an_image_on_the_disk_is_another_view_even_if_it_is_not_listed(tmp_path: Path, capsys: Capture) -> None:
+    """A COLMAP model, for example, lists only the neighbours of the reference."""
     scene = rig(tmp_path / "rig", "v_1.png", "v_2.png")
     (scene / "v_9.png").write_bytes((scene / "v_1.png").read_bytes())
     path = a_map(tmp_path / "map.tif", "v_9.png")
@@ -147,7 +147,7 @@ def test_an_image_that_is_there_is_another_view_though_not_listed(tmp_path: Path
 
 
 @pytest.mark.parametrize("called", ["view (1, 1)", "0004.jpg", "cameras/input_Cam004.png", "middle", None])
-def test_another_name_is_not_yet_another_view(
+def test_a_name_of_another_kind_may_mean_the_same_view(
     called: str | None, corner: Path, scene: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     write_map(tmp_path / "map.tif", dataclasses.replace(read_map(corner, "disparity"), reference=called))
@@ -156,7 +156,7 @@ def test_another_name_is_not_yet_another_view(
 
 
 def test_another_scene_may_count_its_views_differently(corner: Path, tmp_path: Path, capsys: Capture) -> None:
-    """A crop of the grid has another middle: it is compared, and said."""
+    """A crop of the grid has another middle view: the map is compared, with a warning."""
     views = np.random.default_rng(1).random((5, 5, *SIZE)).astype(np.float32)
     save_lightfield(tmp_path / "all.npz", views, ground_truth=np.zeros(SIZE, np.float32))
     crop = Map(np.zeros(SIZE, np.float32), "disparity", reference="view (1, 1)", scene="crop")

@@ -25,12 +25,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(scene: Path, tmp_path: Path) -> Path:
-    """A scene of one's own, to spoil."""
+    """Return a copy of the scene that a test may damage."""
     return Path(shutil.copytree(scene, tmp_path / "copy"))
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """The one sentence that the command refuses with."""
+    """Return the one sentence with which the command refuses."""
     assert cli.main([str(argument) for argument in arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -183,7 +183,7 @@ def test_a_refusal_as_a_shell_sees_it(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_memory_that_runs_out_is_a_sentence_and_a_bug_is_a_traceback(
+def test_lack_of_memory_gives_a_sentence_and_a_bug_gives_a_traceback(
     scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def failing(error: BaseException) -> Any:
@@ -201,7 +201,7 @@ def test_memory_that_runs_out_is_a_sentence_and_a_bug_is_a_traceback(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_for_the_output_is_a_sentence() -> None:
+def test_a_full_disk_for_the_output_gives_a_sentence() -> None:
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "gradcon", "synth", "--list"]
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -209,8 +209,8 @@ def test_a_full_disk_for_the_output_is_a_sentence() -> None:
     assert found.stderr == "gradcon: there is no room for the output; write it elsewhere.\n"
 
 
-def test_asking_whether_a_folder_can_be_written_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or one of two commands that begin at the same moment would remove the other's."""
+def test_checking_that_a_folder_is_writable_does_not_create_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, of two commands that start at the same moment, one would remove the folder of the other."""
 
     def mkdir(*arguments: object, **more: object) -> None:
         raise AssertionError("made a folder")

@@ -85,7 +85,7 @@ def test_the_solver_may_keep_few_levels_in_shared_memory(name, shape, bottom, re
 @pytest.mark.parametrize("kind", ["occlusion", "rotated"])
 @pytest.mark.parametrize("method", ["gcm", "naive"])
 def test_threads_in_descending_order_give_the_same_bytes(kind, method):
-    """A barrier that is missing shows in one of the two orders."""
+    """A missing barrier shows in one of the two orders."""
     scene = synth.render(kind, (34, 45), grid=3)
     found = []
     for descending in (False, True):
@@ -236,7 +236,7 @@ def test_many_on_the_gpu(cupy):
 
 
 @pytest.mark.gpu
-def test_little_memory_is_said_in_a_sentence(cupy):
+def test_a_lack_of_memory_is_reported_in_a_sentence(cupy):
     cupy.get_default_memory_pool().free_all_blocks()
     scene = random_scene((256, 256))
     free = cupy.cuda.runtime.memGetInfo()[0]
@@ -250,8 +250,8 @@ def test_little_memory_is_said_in_a_sentence(cupy):
 
 
 @pytest.mark.gpu
-def test_a_broken_gpu_names_itself(cupy, tmp_path):
-    """In a process of its own: its context does not come back."""
+def test_a_broken_gpu_is_named(cupy, tmp_path):
+    """This runs in a process of its own, because the GPU's context does not recover."""
     folder = synth.write("planes", tmp_path / "scene", (16, 16), views=5)
     code = f"""
 import cupy

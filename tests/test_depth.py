@@ -221,12 +221,12 @@ def test_what_millimetres_cannot_hold_is_unknown_and_counted(tmp_path: Path) -> 
     assert depth_remarks(depth_summary(np.full((2, 2), 5.0, np.float32), "")) == []
 
 
-def test_depth_of_no_known_unit_is_not_called_millimetres(tmp_path: Path) -> None:
+def test_depth_in_an_unknown_unit_is_not_called_millimetres(tmp_path: Path) -> None:
     calibrated(np.full((3, 4), 7.0), "").save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == WITHOUT_DEPTH | {"depth.pfm"}
 
 
-def test_files_of_an_earlier_result_do_not_stay(tmp_path: Path) -> None:
+def test_files_of_an_earlier_result_are_removed(tmp_path: Path) -> None:
     result = calibrated(np.full((6, 8), 7.0))
     result.save(tmp_path, points=True, normals=True, keep=1.0)
     assert {path.name for path in tmp_path.iterdir()} == WITH_DEPTH | {"points.ply"}
@@ -242,7 +242,7 @@ def test_files_of_an_earlier_result_do_not_stay(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "depth.pfm").exists()
 
 
-def test_a_result_that_fails_leaves_the_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_save_leaves_the_earlier_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calibrated(np.full((6, 8), 7.0)).save(tmp_path, points=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(InputError, match="normals"):

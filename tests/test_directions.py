@@ -1,4 +1,4 @@
-"""Reversed cameras are noticed, right ones are left in peace."""
+"""Reversed cameras cause a warning; correct ones do not."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_a_row_of_cameras_reversed():
         estimate(line, OPTIONS)
 
 
-def test_flipping_twice_is_nothing_and_cameras_cannot_be_flipped(scene):
+def test_flipping_twice_changes_nothing_and_cameras_cannot_be_flipped(scene):
     back = scene.flipped(x=True).flipped(x=True)
     assert np.array_equal(back.baselines, scene.baselines)
     assert back.fingerprint() == scene.fingerprint()

@@ -118,7 +118,7 @@ def test_the_site_does_not_link_to_sources(pages: dict[Path, Page]) -> None:
 
 @pytest.mark.parametrize("path", [*ROOT_PAGES, *PAGES], ids=name)
 def test_links_between_the_sources_lead_somewhere(path: Path) -> None:
-    """As the repository's own site shows the pages: links to source files and other pages of the checkout."""
+    """Check links to source files and to other pages of the checkout, which a repository's site shows."""
     for target in LINK.findall(FENCED.sub("", path.read_text(encoding="utf-8"))):
         if not re.match(r"https?:|#", target):
             assert (path.parent / target.split("#")[0]).exists(), f"{name(path)} leads to {target}"

@@ -1,4 +1,4 @@
-"""Which engine a run gets, and what it says if that cannot be the one that was asked for."""
+"""Which engine a run gets, and what the user is told if it is not the one that was asked for."""
 
 import sys
 
@@ -74,7 +74,7 @@ def test_errors_of_a_gpu_become_sentences(monkeypatch):
 
 
 @pytest.mark.parametrize("status", [35, 100, 700])
-def test_no_driver_is_no_failure_but_a_broken_gpu_is(monkeypatch, status):
+def test_a_missing_driver_is_a_refusal_and_a_broken_gpu_a_failure(monkeypatch, status):
     cuda = FakeCuda.install(monkeypatch)
 
     def count():

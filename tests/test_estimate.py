@@ -22,7 +22,7 @@ def texture(shape, seed=0):
 
 
 def shifted_scene(d, shape=(64, 80), baselines=CROSS, seed=0):
-    """A flat scene of disparity d: every view is the reference, moved by B d (in the Fourier domain, so exactly)."""
+    """Make a flat scene of disparity d: every view is the reference, moved exactly (in the Fourier domain) by B d."""
     spectrum = np.fft.fft2(texture(shape, seed))
 
     def moved(B):
@@ -133,7 +133,7 @@ def test_a_run_continues_from_its_own_state():
     assert rest.disparity == pytest.approx(whole.disparity, abs=1e-4)
 
 
-def test_a_number_to_start_from_saves_the_way_there():
+def test_a_number_to_start_from_replaces_the_sliding_window():
     scene = shifted_scene(9.0, (64, 120), [(1, 0), (-1, 0)])
     near = estimate(scene, initial=8.5)
     assert np.abs(near.disparity[12:-12, 24:-24] - 9).mean() < 0.02
@@ -221,7 +221,7 @@ def test_unknown_engine_is_refused():
         estimate(shifted_scene(0.1, (32, 40)), engine="quantum")
 
 
-def test_a_strip_and_a_truth_that_is_unknown_are_no_trouble():
+def test_a_strip_and_a_truth_without_known_pixels_work():
     rng = np.random.default_rng(0)
     images = rng.random((3, 16, 1900)).astype(np.float32)
     truth = np.full((16, 1900), np.nan)

@@ -106,7 +106,7 @@ def test_a_result_goes_out_while_the_next_one_is_computed(monkeypatch):
     assert len(list(estimate_many(scenes, Options(solves=1), engine="cpu"))) == 2
 
 
-def test_what_is_no_scene_is_named():
+def test_an_item_that_is_not_a_scene_is_named():
     for wrong, said in (("a folder", "'a folder' is a path, not a Scene"), (None, "is a NoneType, not a Scene")):
         results = estimate_many([random_scene(), wrong, random_scene()], Options(solves=1), engine="cpu")
         next(results)
@@ -127,7 +127,7 @@ def test_results_print_as_one_line():
     assert "\n" not in repr(result) + repr(result.points())
 
 
-def test_reversed_cameras_are_warned_of_once():
+def test_reversed_cameras_cause_one_warning():
     scene = synth.render("occlusion", (96, 96)).flipped(y=True)
     with pytest.warns(UserWarning, match="one axis") as caught:
         results = list(estimate_many([scene] * 2, Options(solves=3), engine="cpu"))
@@ -137,7 +137,7 @@ def test_reversed_cameras_are_warned_of_once():
     assert quiet.warnings == []
 
 
-def test_a_gpu_that_is_asked_for_and_not_there_is_named(monkeypatch):
+def test_an_unusable_gpu_is_refused_with_the_reason(monkeypatch):
     monkeypatch.setattr(cuda_device, "why_not", lambda *_: "the GPU is asleep")
     with pytest.raises(InputError, match=r"^engine: cuda cannot be used: the GPU is asleep; "):
         list(estimate_many([random_scene()], Options(solves=1), engine="cuda"))

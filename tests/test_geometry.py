@@ -10,7 +10,7 @@ from gradcon.scene.geometry import Camera, baseline, coupling, is_planar, planar
 
 
 def rotation(rng: np.random.Generator, degrees: float) -> np.ndarray:
-    """Rodrigues, about a random axis."""
+    """Return a rotation about a random axis, by Rodrigues' formula."""
     axis = rng.normal(size=3)
     x, y, z = axis / np.linalg.norm(axis)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -141,6 +141,6 @@ GOOD = {"K": np.diag([100.0, 100, 1]), "R": np.eye(3), "t": np.zeros(3)}
         ("K", np.diag([0.0, 100, 1]), "intrinsic"),
     ],
 )
-def test_what_is_no_camera_is_refused_by_name(field: str, value: object, said: str) -> None:
+def test_invalid_cameras_are_refused_by_name(field: str, value: object, said: str) -> None:
     with pytest.raises(InputError, match=f"^left.png: .*{said}"):
         Camera.of(**{**GOOD, field: value}, name="left.png")

@@ -52,7 +52,7 @@ def test_says_what_was_recognised_and_why(scenes: dict[str, Path], capsys: pytes
 
 
 def test_the_meaning_it_states_is_what_the_images_show(scenes: dict[str, Path]) -> None:
-    """Disparity w is a movement by (B_x w, B_y w) in a view: warped by the truth it is the reference."""
+    """Disparity w moves a pixel by (B_x w, B_y w) in a view, so a view warped by the truth equals the reference."""
     found = describe_scene(open_frames(scenes["parallel"]))
     scene = open_scene(scenes["parallel"])
     (far,) = (entry for entry in found["baselines"] if entry["view"] == found["farthest"]["view"])
@@ -69,7 +69,7 @@ def test_the_meaning_it_states_is_what_the_images_show(scenes: dict[str, Path]) 
     assert mismatch(1) < 0.6 * min(mismatch(-1), mismatch(0))
 
 
-def test_a_quick_estimate_finds_the_range_where_nothing_tells_it(scenes: dict[str, Path]) -> None:
+def test_a_quick_estimate_finds_a_range_that_no_file_states(scenes: dict[str, Path]) -> None:
     truth = open_scene(scenes["occlusion"]).ground_truth
     span = describe_scene(open_frames(scenes["plain"]))["disparity_range"]
     assert span["from"] == "a quick estimate on a small copy"
@@ -167,7 +167,7 @@ def test_a_strip(tmp_path: Path, shape: tuple[int, int]) -> None:
 def test_the_command_it_gives_works_as_it_stands(
     scenes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All that was told is in it, and names with spaces are quoted."""
+    """It contains every option that was given, and quotes names with spaces."""
     monkeypatch.chdir(tmp_path)
     views = [read_image(path) for path in sorted(scenes["plain"].glob("*.png"))]
     rows = [np.concatenate(views[k : k + 3], axis=1) for k in (0, 3, 6)]

@@ -33,7 +33,7 @@ def test_an_interruption_leaves_nothing(tmp_path, error):
     assert (tmp_path / "x").read_bytes() == b"old"
 
 
-def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
+def test_a_full_disk_gives_a_sentence(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -206,7 +206,7 @@ def test_nobody_waits_for_the_rest_of_half_an_outcome(tmp_path: Path) -> None:
     assert (tmp_path / "mark").exists()
 
 
-def test_a_process_that_dies_before_its_first_job_costs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_before_its_first_job_loses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradcon.jobs.runner.RETRIES", 0)
     done = run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2, warm_up=die)
     assert (done.computed, done.failures) == (6, {})
@@ -246,7 +246,7 @@ if __name__ == "__main__":
 
 
 def start(tmp_path: Path, gate: int) -> subprocess.Popen[str]:
-    """Start a run of twelve jobs, of which only the first ones can end: as many as `gate` says."""
+    """Start a run of twelve jobs; only the first ones can end, as many as `gate` says."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     (tmp_path / "gate").write_text(str(gate))

@@ -31,7 +31,7 @@ LAYERS = {
 
 
 def imported(path: Path) -> set[str]:
-    """Return the parts of gradcon that a file imports, wherever it does so; the version is nobody's part."""
+    """Return the parts of gradcon that a file imports, wherever it does so; the version does not count."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

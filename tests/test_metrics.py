@@ -85,6 +85,6 @@ def test_different_sizes_are_refused_with_both() -> None:
         evaluate(np.zeros((2, 3)), np.zeros((2, 4)))
 
 
-def test_truth_that_knows_nothing_is_refused() -> None:
+def test_a_truth_without_known_pixels_is_refused() -> None:
     with pytest.raises(InputError, match="ground truth: is unknown at every pixel"):
         evaluate(np.zeros((2, 3)), np.full((2, 3), np.nan))

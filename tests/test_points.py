@@ -1,4 +1,4 @@
-"""Point clouds: on the surfaces they are of, in their colours, and read back by another library."""
+"""Point clouds: they lie on the surfaces, have their colours, and can be read by another library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of several results: which is which, how they differ, whose each warning is, and what is left out."""
+"""The page of several results: names, differences, which result a warning belongs to, and what is left out."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_parameters_that_differ_have_columns(folders: list[Path], tmp_path: Path
     assert "scales" not in shown[0]
 
 
-def test_warnings_say_whose_they_are(folders: list[Path], tmp_path: Path) -> None:
+def test_warnings_say_which_result_they_belong_to(folders: list[Path], tmp_path: Path) -> None:
     first, second = copies(folders[1], tmp_path / "a", tmp_path / "b")
     edit(second, warnings=["Too few views."])
     assert notes(page_of([first, second], tmp_path)) == ["B Too few views."]

@@ -65,7 +65,7 @@ def test_views_that_are_trusted_equally_have_no_favourite(browser: Browser, resu
     assert f"The most trusted view is {targets[5]}, with 100 %" in sentence(browser, result)
 
 
-def test_baselines_of_one_length_are_not_far(browser: Browser, result: Path) -> None:
+def test_baselines_of_one_length_are_neither_near_nor_far(browser: Browser, result: Path) -> None:
     assert "far views" in sentence(browser, result)
     assert len(browser.driver.find_elements("css selector", ".trust .stack")) == 2
     count = len(summary(result)["source"]["targets"])

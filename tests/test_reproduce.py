@@ -149,7 +149,7 @@ def test_files(quick: Path) -> None:
     assert {row["key"]: float(row["RMSE"]) for row in rows} == {key: row["rmse"] for key, row in table.items()}
 
 
-def test_the_report_sets_the_papers_values_beside(quick: Path) -> None:
+def test_the_report_shows_the_papers_values_beside_ours(quick: Path) -> None:
     text = (quick / "report.md").read_text()
     row = results(quick)["tables"]["multi-scale"]["gcm"]
     assert f"| GCM | {row['rmse']:.4f} | 0.2245 | {row['difference_percent']:+.1f} |" in text
@@ -189,7 +189,7 @@ def test_every_run_is_listed_with_its_parameters(quick: Path) -> None:
         assert run["failed"] is None
 
 
-def test_again_nothing_is_computed(quick: Path, scenes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_run_computes_nothing(quick: Path, scenes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = results(quick)
     assert main(arguments(scenes, quick, "--quick", "--only", "multi-scale,epsilon")) == 1
     after = results(quick)
@@ -239,7 +239,7 @@ def test_a_changed_scene_is_computed_anew(quick: Path, scenes: Path, tmp_path: P
     assert not list(out.glob("*.png"))
 
 
-def test_a_deleted_picture_takes_only_its_experiment_along(quick: Path, scenes: Path, tmp_path: Path) -> None:
+def test_a_deleted_picture_removes_only_its_own_experiment(quick: Path, scenes: Path, tmp_path: Path) -> None:
     out = tmp_path / "copy"
     shutil.copytree(quick, out)
     (out / "middlebury.png").unlink()

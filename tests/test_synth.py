@@ -1,4 +1,4 @@
-"""The synthetic scenes: their ground truth is the images' own, and the closed form where there is one."""
+"""The synthetic scenes: their ground truth agrees with the images, and with the closed form where there is one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def scenes() -> dict[str, Scene]:
 
 
 def warped_error(scene: Scene, disparity: np.ndarray) -> float:
-    """Mean |target warped by the disparity - reference| where nothing is hidden and all is in the frame."""
+    """Return the mean |target warped by the disparity - reference| where nothing is hidden or outside the frame."""
     height, width = scene.shape
     y, x = np.mgrid[:height, :width].astype(float)
     truth = scene.ground_truth
@@ -38,7 +38,7 @@ def warped_error(scene: Scene, disparity: np.ndarray) -> float:
 
 
 def share_outside(scene: Scene) -> float:
-    """Of the reference's pixels, those that a view does not show; the mean over views."""
+    """Return the share of the reference's pixels that a view does not show, as a mean over views."""
     height, width = scene.shape
     y, x = np.mgrid[:height, :width]
     seen = [project(M, m, x, y, scene.ground_truth) for M, m in zip(scene.M, scene.m, strict=True)]

@@ -113,6 +113,6 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (out / "uncertainty.png").exists()
 
 
-def test_a_picture_of_a_perfect_prediction_of_nothing() -> None:
+def test_zero_errors_and_deviations_can_be_drawn() -> None:
     zero = np.zeros((5, 5))
     assert uncertainty_picture(evaluate_uncertainty(zero, zero, zero), "$all$ right").startswith(b"\x89PNG")

@@ -78,7 +78,7 @@ def test_views_are_read_only_once():
     assert [round(found[f"target {k}"][..., 0].mean() / 60) for k in range(4)] == [0, 1, 2, 3]
 
 
-def test_frames_of_a_video_are_in_colour_though_their_files_are_gone(tmp_path):
+def test_frames_of_a_video_are_in_colour_even_if_their_files_are_gone(tmp_path):
     for view in ("0_0", "0_1"):
         (tmp_path / view).mkdir()
         for frame in range(2):
@@ -92,7 +92,7 @@ def test_frames_of_a_video_are_in_colour_though_their_files_are_gone(tmp_path):
         assert tile.mean(axis=(0, 1)) == pytest.approx(RED, abs=4)
 
 
-def test_thumbnails_are_few_and_small_however_many_the_views_are():
+def test_thumbnails_are_few_and_small_for_any_number_of_views():
     large = np.zeros((600, 1100, 3), np.uint16)
     places = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
     scene = Scene(large, [lambda: large] * len(places), places)
@@ -103,7 +103,7 @@ def test_thumbnails_are_few_and_small_however_many_the_views_are():
     assert len(tiles(scene)[1]["names"]) == 25
 
 
-def test_of_many_views_an_even_selection_is_shown():
+def test_a_selection_of_many_views_is_spread_evenly():
     grid = np.array([(x, y) for x in range(-4, 5) for y in range(-4, 5) if (x, y) != (0, 0)], float)
     chosen = spread(grid, 24)
     assert len(set(chosen)) == 24

@@ -1,4 +1,4 @@
-"""The record of what a run trusted is what it used."""
+"""The recorded weights are those that the run used."""
 
 import io
 
@@ -47,7 +47,7 @@ def test_what_is_kept_is_what_was_used(scene):
         assert np.abs(np.sqrt(kept.shares[k]) - np.sqrt(shares)).max() <= 0.5 / 255 + 1e-6
 
 
-def test_without_the_model_all_that_are_used_have_equal_shares(scene):
+def test_with_unit_weights_all_views_in_use_have_equal_shares(scene):
     kept = estimate(scene, Options("progressive", solves=60), keep_weights=True).weights
     first, last = kept.shares[0, 0, 0, 0], kept.shares[-1, 0, 0, 0]
     nearest = np.hypot(*scene.baselines.T) <= 1 + 1e-9
@@ -78,7 +78,7 @@ def test_records_stay_small(shape, views, scales):
     assert max(sampled(shape, recorder.disparity_step)) <= 256
 
 
-def test_the_file_holds_it(scene, tmp_path):
+def test_the_file_holds_the_record(scene, tmp_path):
     result = estimate(scene, Options(solves=3), keep_weights=True)
     result.save(tmp_path)
     with np.load(io.BytesIO((tmp_path / "weights.npz").read_bytes()), allow_pickle=False) as file:
@@ -92,14 +92,14 @@ def test_the_file_holds_it(scene, tmp_path):
     assert not (tmp_path / "weights.npz").exists()  # it was the earlier result's
 
 
-def test_the_command_keeps_them(tmp_path, capsys):
+def test_the_command_keeps_weights(tmp_path, capsys):
     folder = synth.write("planes", tmp_path / "scene", (32, 32), views="cross")
     assert main(["estimate", str(folder), "--out", str(tmp_path / "out"), "--solves", "2", "--keep-weights"]) == 0
     assert "weights.npz" in capsys.readouterr().out
     assert (tmp_path / "out" / "weights.npz").is_file()
 
 
-def test_a_video_has_none(tmp_path, capsys):
+def test_weights_of_a_video_are_refused(tmp_path, capsys):
     for view in ("0_0", "0_1", "1_0", "1_1"):
         (tmp_path / "video" / view).mkdir(parents=True)
         for frame in ("000", "001"):
