@@ -120,7 +120,7 @@ def test_the_result_of_a_scene_that_changes_during_the_run_is_not_kept(tmp_path:
     assert job.changed() is None
     view = scene / "input_Cam040.png"
     content, written = view.read_bytes(), view.stat().st_mtime_ns
-    view.write_bytes(content[:-1] + b"?")  # and as long as before
+    view.write_bytes(content[:-1] + b"?")  # of the same length
     os.utime(view, ns=(written + 1, written + 1))
     assert job.changed() == f"{scene}: was changed while the batch was running; run the batch again."
     view.write_bytes(content)

@@ -37,7 +37,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
             break
         process = start_batch(tmp_path / "in", out)
         time.sleep(moments.uniform(0.2, 0.8) * whole)
-        if process.poll() is not None:  # it ended before: try again from the beginning
+        if process.poll() is not None:  # it ended too soon: try again from the beginning
             whole /= 2
             assert results(out) == expected
             shutil.rmtree(out)
@@ -55,7 +55,7 @@ def test_kill_9_at_random_moments(tmp_path: Path) -> None:
                     kills += 1
                 time.sleep(moments.uniform(0.0, 0.3))
             _, errors = process.communicate(timeout=PATIENCE)
-            assert process.returncode in (0, 1), errors  # 1: two processes were killed while they did the same scene
+            assert process.returncode in (0, 1), errors  # 1 if two processes were killed while doing the same scene
             assert "Traceback" not in errors
             assert not leftovers(out)
         for path in (out / "jobs").glob("*.json"):

@@ -136,7 +136,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(two_workers: Started, tmp_p
 def test_a_large_outcome_may_take_its_time(
     two_workers: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # it looks at other things in between this often
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 1e-3)  # it does other things in between, this often
     job = Job(many_bytes, {"count": 30_000_000}, "none", "large")
     with Cluster(str(two_workers.file)) as pool:
         outcomes = run([job], Store(tmp_path / "jobs"), pool=pool)
@@ -190,7 +190,7 @@ def test_failures_are_reported_and_a_killer_is_given_up(two_workers: Started, tm
     bad = [failing("raise"), failing("refuse"), failing("die")]
     with Cluster(str(two_workers.file)) as pool:
         outcomes = run(bad, Store(tmp_path / "jobs"), pool=pool)
-    assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # and the line
+    assert outcomes.failures.pop(bad[0].key).startswith("ZeroDivisionError: by zero (")  # followed by the line
     assert outcomes.failures == {
         bad[1].key: "photo.png: is not an image.",
         bad[2].key: "2 workers in a row died while doing it: they were killed, or ran out of memory.",

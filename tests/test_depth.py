@@ -237,7 +237,7 @@ def test_files_of_an_earlier_result_are_removed(tmp_path: Path) -> None:
     plain.save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == WITHOUT_DEPTH | {"notes.txt"}
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "depth.pfm").touch()  # where no result lies, it is the user's own
+    (tmp_path / "mine" / "depth.pfm").touch()  # without a result beside it, it is the user's own
     plain.save(tmp_path / "mine")
     assert (tmp_path / "mine" / "depth.pfm").exists()
 

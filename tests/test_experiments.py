@@ -33,7 +33,8 @@ from gradcon.experiments.single_scale import ahead_from
 
 
 def test_a_fold_does_not_choose_by_its_own_scenes() -> None:
-    # Alone, scene a would choose 1, while b and c would choose 2: a must be judged with 2, each other by a mean with a.
+    # Alone, scene a would choose 1, while b and c would choose 2.  So a must be judged with 2, and the others by a mean
+    # that includes a.
     rmse = {1.0: {"a": 0.0, "b": 0.5, "c": 0.6}, 2.0: {"a": 0.4, "b": 0.4, "c": 0.3}}
     choice = choose(rmse, [["a"], ["b"], ["c"]])
     assert choice.alphas == [2.0, 1.0, 1.0]

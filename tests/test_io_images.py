@@ -60,7 +60,7 @@ def png_bytes(array, colour, interlaced=False):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
     head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 8 * array.itemsize, colour, 0, 0, interlaced)
-    half = len(packed := zlib.compress(data)) // 2  # two IDAT chunks, and one that says nothing to us
+    half = len(packed := zlib.compress(data)) // 2  # two IDAT chunks, and one that the reader ignores
     return b"".join(
         [
             png.SIGNATURE,
@@ -212,7 +212,7 @@ def test_damaged_bytes_give_an_image_or_an_error(tmp_path, name, capfd):
         image = value_or_refusal(path, read_image, path)
         assert image is None or image.size > 0
         refused += image is None
-    assert refused == 150 if name.endswith(".png") else refused > 0  # a PNG's checksums find every slip
+    assert refused == 150 if name.endswith(".png") else refused > 0  # a PNG's checksums reveal every change
     assert capfd.readouterr() == ("", "")
 
 

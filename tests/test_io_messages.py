@@ -91,13 +91,13 @@ def test_truth_of_another_size_is_named_by_its_file(tmp_path: Path) -> None:
             open_scene(path.parent)
 
 
-# ------------------------------------------------------------------------------------- what is said of a file
+# ------------------------------------------------------------------------------------- messages about a file
 
 
 @pytest.mark.parametrize("compression", ["jpeg", "tiff_jpeg", "lzma"])
 def test_a_tiff_of_another_compression(tmp_path: Path, compression: str) -> None:
     path, pixels = tmp_path / "a.tif", np.stack([IMAGES[0]] * 3, -1)
-    if compression == "lzma":  # which Pillow may leave out without a word
+    if compression == "lzma":  # Pillow may silently omit this compression
         tifffile.imwrite(path, pixels, photometric="rgb", compression=compression)
     else:
         Image.fromarray(pixels).save(path, compression=compression)

@@ -230,6 +230,6 @@ def test_other_files_beside_the_views_do_not_hide_them(tmp_path):
     (tmp_path / "notes.txt").write_text("shots of 1_1_2020")
     (tmp_path / "out_1_2").mkdir()
     assert len(open_scene(tmp_path).targets) == 3
-    put(tmp_path, "other_0_0.png")  # which of the two is meant?
+    put(tmp_path, "other_0_0.png")  # now it is unclear which of the two is meant
     with pytest.raises(InputError, match="not recognised"):
         open_scene(tmp_path)

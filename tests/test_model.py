@@ -142,7 +142,7 @@ def test_sectors_are_the_papers(kind):
     pairs = {(n, t) for group in groups for n in group for t in group if length[n] <= length[t] + 1e-9}
     assert pairs == brute_force_predecessors(B)
     if kind == "cross":
-        assert sorted(map(len, groups)) == [4, 4, 4, 4]  # one a direction: the doubled sectors are left out
+        assert sorted(map(len, groups)) == [4, 4, 4, 4]  # one per direction: duplicate sectors are left out
 
 
 def test_smoothness_operator_is_symmetric_positive_semidefinite_and_ignores_constants():

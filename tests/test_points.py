@@ -100,7 +100,7 @@ def test_the_cloud_of_another_reference_falls_on_the_same_surfaces(tmp_path: Pat
         depth = raycast.depth(surfaces("sphere"), camera, scene.shape)
         cloud = result_of(scene, scene.calibration.disparity(1e3 * depth)).points(keep=1.0)
         assert off_surface(surfaces("sphere"), cloud.positions * 1e-3 + place)[0].max() < 5e-5
-        assert off_surface(surfaces("sphere"), cloud.positions * 1e-3)[0].max() > 1e-3  # so it is not there unmoved
+        assert off_surface(surfaces("sphere"), cloud.positions * 1e-3)[0].max() > 1e-3  # unmoved, it is not
 
 
 # ------------------------------------------------------------------------------------------ which points there are
@@ -115,7 +115,7 @@ def test_keep_takes_the_surest_pixels() -> None:
         assert len(cloud) == count
         np.testing.assert_allclose(np.sort(cloud.deviation), np.sort(result.depth_deviation().ravel())[:count])
     assert surest(np.array([1.0, np.nan, np.inf, 0.5]), 0.5).tolist() == [True, False, False, True]
-    assert surest(np.ones(10), 0.2).all()  # which of equals, nobody can tell
+    assert surest(np.ones(10), 0.2).all()  # equal values cannot be told apart, so all are kept
     for keep in (0, -1, 1.001, np.nan):
         with pytest.raises(InputError, match=r"^keep: .* is not a share of the pixels"):
             result.points(keep)
@@ -140,7 +140,7 @@ def test_points_between_two_surfaces_are_left_out() -> None:
     row = np.concatenate([np.full(13, 2.0), [1.75, 1.5, 1.25], np.full(14, 1.0)])
     cloud = result_of(scene, np.tile(row, (8, 1))).points(keep=1.0, normals=True)
     assert set(np.unique(cloud.positions[:, 2])) == {5.0, 10.0}
-    assert len(cloud) == 8 * (12 + 13)  # of each wall the pixel beside the ramp goes too
+    assert len(cloud) == 8 * (12 + 13)  # the pixel of each wall beside the ramp is left out too
     np.testing.assert_allclose(cloud.normals, np.tile([0, 0, -1], (len(cloud), 1)), atol=1e-6)
 
 

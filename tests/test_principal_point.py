@@ -44,7 +44,7 @@ def test_a_flipped_scene_equals_the_one_counted_the_right_way(
     np.testing.assert_allclose(flipped.calibration.K, right.calibration.K, rtol=1e-12)
     back = flipped.flipped(x="x" in flip, y="y" in flip).calibration
     np.testing.assert_allclose(back.K, wrong.calibration.K, rtol=1e-12)
-    if cell != (1, 2):  # or nothing would have been at stake
+    if cell != (1, 2):  # in the middle, both are the same
         assert abs(wrong.calibration.K - right.calibration.K).max() > 0.5
 
 

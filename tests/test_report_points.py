@@ -100,7 +100,7 @@ def test_points_are_not_stretched(
     )
     assert width / height == pytest.approx(across / down, rel=0.01)
     assert down <= 0.78 * size[1] + 1
-    assert min(across, down) > 100  # a strip, too, leaves something to turn
+    assert min(across, down) > 100  # even a strip leaves something to turn
     shown = np.abs(seen(browser) - np.array([247, 247, 245])).max(axis=-1) > 40
     rows, columns = (np.ptp(np.nonzero(shown.any(axis=axis))[0]) + 1 for axis in (1, 0))
     assert columns / rows == pytest.approx(shape[1] / shape[0], rel=0.25)  # a point is a large part of a strip

@@ -108,7 +108,7 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert cli.main(["evaluate", str(out / "disparity.pfm"), str(tmp_path / "scene"), "--uncertainty"]) == 2
     assert "is a single map without an uncertainty" in capsys.readouterr().err
-    # What was drawn of an earlier result does not stay beside a new one.
+    # The plots of an earlier result are removed with it.
     assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "2", "--engine", "cpu"]) == 0
     assert not (out / "uncertainty.png").exists()
 

@@ -225,7 +225,7 @@ def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos,
     assert cli.main(["estimate", str(videos), *common, "--frames", "0:2", "--alpha", "0.3"]) == 0
     assert sorted(path.name for path in out.iterdir()) == ["frame_0000", "frame_0001", "frame_0003", "video.json"]
     assert [path.name for path in (out / "frame_0003").iterdir()] == ["notes.txt"]
-    # Stills and videos do not mix; and where a video's results are given for a result, one of its frames is asked for.
+    # Stills and videos do not mix, and a command that takes one result asks for a frame of the video.
     gradcon.synth.write("planes", tmp_path / "still", (24, 24), views=3)
     capsys.readouterr()
     assert cli.main(["estimate", str(tmp_path / "still"), *common]) == 2

@@ -89,7 +89,7 @@ def test_the_file_holds_the_record(scene, tmp_path):
         back = low + (high - low) / 255 * file["disparities"]
         assert np.abs(back - result.weights.disparities).max() <= 0.51 * (high - low) / 255
     estimate(scene, Options(solves=3)).save(tmp_path)
-    assert not (tmp_path / "weights.npz").exists()  # it was the earlier result's
+    assert not (tmp_path / "weights.npz").exists()  # it belonged to the earlier result
 
 
 def test_the_command_keeps_weights(tmp_path, capsys):
