@@ -8,7 +8,7 @@ import pytest
 from engine_cases import random_scene
 from gradcon import DeviceError, InputError, Options, Scene, engines, estimate, synth
 from gradcon.engines.cuda import device as cuda_device
-from gradcon.engines.cuda.errors import in_words
+from gradcon.engines.failures import in_words
 from gradcon.extras import install_extra
 
 

@@ -300,3 +300,12 @@ def test_dark_8_bit_images_stay_dark() -> None:
 def test_a_camera_that_looks_elsewhere_does_not_confuse_the_choice_of_views() -> None:
     B = [(3, 0), (1, 0), (np.nan, np.nan), (2, 0)]
     assert choose_views(B, 3) == [1, 3]
+
+
+def test_a_flipped_frame_keeps_the_white_of_its_video():
+    bright = np.full((4, 5), 0.9)
+    frame = Scene(bright, [bright], [(1, 0)], white=0.3)  # brighter than the frame that set the white
+    flipped = frame.flipped(x=True)
+    np.testing.assert_array_equal(flipped.reference, frame.reference)
+    np.testing.assert_array_equal(flipped.targets, frame.targets)
+    assert flipped.white == frame.white

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from gradcon import engines
 from gradcon.arrays import as_array, to_host
 from gradcon.engines import AnyEngine
-from gradcon.engines.cuda.errors import in_words
+from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
 from gradcon.methods.loop import Callback, Run
 from gradcon.methods.options import Options

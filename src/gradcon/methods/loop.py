@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon import engines
 from gradcon.arrays import as_array, module_of
 from gradcon.engines import AnyEngine, Clock, Stage
-from gradcon.engines.cuda.errors import in_words
+from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
 from gradcon.methods import schedules
 from gradcon.methods.options import Options

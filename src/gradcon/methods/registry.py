@@ -57,15 +57,10 @@ class Method:
         return stages_of(scene, options) if self.name in RECIPES else []
 
 
-METHODS = {
-    method.name: method
-    for method in (
-        *(
-            Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else ())
-            for name, recipe in RECIPES.items()
-        ),
-    )
-}
+_PAPER = (
+    Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else ()) for name, recipe in RECIPES.items()
+)
+METHODS = {method.name: method for method in (*_PAPER,)}
 
 
 def check(method: str, without: str | None) -> None:

@@ -239,8 +239,9 @@ class Scene:
             target_names=self.target_names,
             calibration=self.calibration.flipped(x, y) if self.calibration is not None else None,
             metadata=self.metadata,
+            white=1.0,  # the views are scaled already; frames of a video must not be scaled each by itself
         )
-        scene._given = self._given
+        scene._given, scene.white = self._given, self.white
         scene.thumbnails = {k: self.thumbnails[old] for k, old in enumerate(scene._order) if old in self.thumbnails}
         return scene
 

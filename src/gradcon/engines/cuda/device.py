@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gradcon.engines.contract import Stage
-from gradcon.engines.cuda.errors import ABSENT, first_line, in_words, translate
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.engines.device import Device
+from gradcon.engines.failures import ABSENT, first_line, in_words, translate
 from gradcon.errors import DeviceError
 from gradcon.extras import install_extra
 from gradcon.scene import Scene

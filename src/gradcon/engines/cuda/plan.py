@@ -96,7 +96,8 @@ def make_filter(device: Gpu, s: float) -> Filter:
     """Make the filters of standard deviation `s`."""
     even, odd = model.gaussian(s), model.gaussian_derivative(s)
     if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
-        raise AssertionError(f"the kernels take a filter of radius {len(even) // 2} for that of sigma {FIXED}")
+        fixed = FIXED[len(even) // 2]
+        raise AssertionError(f"the kernels would take this filter of sigma {s} for the fixed one of sigma {fixed}")
     steps = _steps(len(even))
     taps = np.zeros((2, steps), np.float32)
     taps[0, : len(even)], taps[1, : len(odd)] = even, odd

@@ -1,4 +1,7 @@
-"""CuPy's errors, translated: a sentence for the user instead of a traceback."""
+"""Errors of the libraries that engines use, translated: a sentence for the user instead of a traceback.
+
+Only CuPy's need it today.  It is looked up only if it has been imported.
+"""
 
 from __future__ import annotations
 
