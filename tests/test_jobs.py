@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcon import __version__
 from gradcon.errors import InputError
-from gradcon.identity import versions
 from gradcon.jobs import Job, Store, run
 from gradcon.jobs.processes import cores
 from gradcon.jobs.tally import Tally
@@ -113,8 +113,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Gradcon, "here", classmethod(lambda _: here))
     with pytest.raises(OtherGradconError) as refused:
         run(squares(tmp_path / "marks"), Store(tmp_path / "jobs"), workers=2)
-    version = versions(["gradcon"])["gradcon"]
-    assert refused.value.problem == f"runs gradcon {version}, not 0.0.1"
+    assert refused.value.problem == f"runs gradcon {__version__}, not 0.0.1"
     assert marks(tmp_path / "marks") == []
     wait_until_gone([child.pid for child in multiprocessing.active_children() if child.pid])
 
