@@ -38,7 +38,7 @@ def _param(name: str) -> Any:
     return pytest.param(name, marks=[*marks, pytest.mark.gpu] if ENGINES[name].keeps_maps else marks)
 
 
-ON_GPU = [pytest.param("emulated cuda", marks=needs_compiler), _param("cuda")]
+ON_GPU = [pytest.param("emulated cuda", marks=[needs_compiler, pytest.mark.slow]), _param("cuda")]
 # The engines that are held to `cpu` and to `reference`: all of the registry, and the CUDA engine without a GPU.
 OTHERS = [*ON_GPU, *(_param(name) for name in ENGINES if name not in ("cpu", "cuda", "reference"))]
 COMPILED = [_param("cpu"), *OTHERS]
