@@ -14,6 +14,8 @@ from gradcon.bench.scenes import make_scene
 from gradcon.errors import InputError
 from gradcon.methods.options import Options
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def figures() -> measure.Figures:

@@ -12,6 +12,8 @@ from gradcon.engines.cuda import device as cuda_device
 from gradcon.methods import loop, many
 from waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 
 def video(frames, size=(40, 52)):
     return [synth.render("occlusion", size, grid=3, seed=0) for _ in range(frames)]

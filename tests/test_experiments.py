@@ -31,6 +31,8 @@ from gradcon.experiments.report import cell
 from gradcon.experiments.results import judged
 from gradcon.experiments.single_scale import ahead_from
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_fold_does_not_choose_by_its_own_scenes() -> None:
     # Alone, scene a would choose 1, while b and c would choose 2.  So a must be judged with 2, and the others by a mean

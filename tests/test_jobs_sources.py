@@ -13,6 +13,8 @@ import pytest
 import gradcon
 from gradcon.identity import hash_of_folder, sources
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(gradcon.__file__).parent
 FILES = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
 

@@ -17,6 +17,8 @@ from gradcon.io.images import png
 from gradcon.io.pfm import read_pfm, write_pfm
 from test_video_files import Images, encode, noise
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 4
 
 
