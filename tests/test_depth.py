@@ -19,7 +19,7 @@ from gradcon.io.images import read_image
 from gradcon.io.pfm import read_pfm
 from gradcon.result import Result
 from gradcon.result.depth import calibration_of, depth_remarks, depth_summary, to_millimetres
-from gradcon.result.stopping import Stopped, StopReason
+from gradcon.result.stopped import Stopped, StopReason
 from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast
 from gradcon.synth.textures import Painter

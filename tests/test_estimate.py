@@ -8,7 +8,7 @@ import pytest
 from scipy import ndimage
 
 from gradcon import InputError, Options, Scene, estimate, synth
-from gradcon.result.stopping import StopReason
+from gradcon.result.stopped import StopReason
 
 CROSS = [(s * k * (a == 0), s * k * (a == 1)) for k in (1, 2) for a in (0, 1) for s in (1, -1)]
 

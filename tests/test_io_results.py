@@ -18,7 +18,7 @@ from gradcon.io.pfm import read_pfm
 from gradcon.pictures.maps import disparity_picture
 from gradcon.result import Result, Solve
 from gradcon.result.folder import save_result
-from gradcon.result.stopping import Stopped, StopReason
+from gradcon.result.stopped import Stopped, StopReason
 
 pytestmark = pytest.mark.filterwarnings("error")
 FILES = ["disparity.pfm", "disparity.png", "result.json", "uncertainty.pfm", "views.jpg"]

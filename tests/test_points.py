@@ -18,7 +18,7 @@ from gradcon.errors import InputError
 from gradcon.io import ply
 from gradcon.result import Result
 from gradcon.result.points import PointCloud, surest
-from gradcon.result.stopping import Stopped, StopReason
+from gradcon.result.stopped import Stopped, StopReason
 from gradcon.scene.colours import to_rgb
 from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcon import Options, Scene, estimate, evaluate_uncertainty, open_scene
-from gradcon.result.stopping import StopReason
+from gradcon.result.stopped import StopReason
 
 pytestmark = pytest.mark.data
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcon.result import Result, Solve
     from gradcon.result.metrics import evaluate
     from gradcon.result.points import PointCloud
-    from gradcon.result.stopping import Stopped, StopReason
+    from gradcon.result.stopped import Stopped, StopReason
     from gradcon.result.uncertainty import evaluate_uncertainty
     from gradcon.result.uncertainty import evaluate_uncertainty as evaluate_confidence
     from gradcon.result.weights import Weights
@@ -84,7 +84,7 @@ _HOMES = {
     "gradcon.result": ("Result", "Solve"),
     "gradcon.result.metrics": ("evaluate",),
     "gradcon.result.points": ("PointCloud",),
-    "gradcon.result.stopping": ("StopReason", "Stopped"),
+    "gradcon.result.stopped": ("StopReason", "Stopped"),
     "gradcon.result.uncertainty": ("evaluate_uncertainty",),
     "gradcon.result.weights": ("Weights",),
     "gradcon.scene": ("Calibration", "Camera", "Scene"),

@@ -40,6 +40,7 @@ class EngineKind:
     name: str
     module: str
     keeps_maps: bool = False  # its maps can stay in the memory of its device
+    automatic: bool = False  # `auto` may take it
     compiles: bool = False  # its first use compiles code, which all processes on this computer then share
     workers: int | None = None  # how many processes are worth running side by side; None for one per core
 
@@ -50,12 +51,12 @@ class EngineKind:
 ENGINES = {
     kind.name: kind
     for kind in (
-        EngineKind("cuda", "gradcon.engines.cuda", keeps_maps=True, workers=1),
-        EngineKind("cpu", "gradcon.engines.cpu", compiles=True),
+        EngineKind("cuda", "gradcon.engines.cuda", automatic=True, keeps_maps=True, workers=1),
+        EngineKind("cpu", "gradcon.engines.cpu", automatic=True, compiles=True),
         EngineKind("reference", "gradcon.engines.reference", compiles=True),  # the check of directions runs on `cpu`
     )
 }
-PREFERRED = ("cuda", "cpu")  # what `auto` tries, in this order; the last one runs everywhere
+PREFERRED = [name for name, kind in ENGINES.items() if kind.automatic]  # in this order; the last one runs everywhere
 NAMES = (AUTO, *ENGINES)
 
 

@@ -15,9 +15,9 @@ from gradcon.arrays import as_array, to_host
 from gradcon.engines import AnyEngine
 from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
-from gradcon.methods.loop import Callback, Run
+from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
-from gradcon.methods.registry import METHODS
+from gradcon.methods.registry import METHODS, MethodRun
 from gradcon.result import Result
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
@@ -102,7 +102,7 @@ def estimate(
 class Finished(NamedTuple):
     """A run that has ended, and what the engine computed after it."""
 
-    run: Run
+    run: MethodRun
     scene: Scene
     options: Options
     initial: float | str
@@ -122,7 +122,7 @@ def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after
 
 @in_words
 def finish(
-    run: Run, scene: Scene, options: Options, initial: ArrayLike | None, start: float, check_directions: bool
+    run: MethodRun, scene: Scene, options: Options, initial: ArrayLike | None, start: float, check_directions: bool
 ) -> Finished:
     """Compute the uncertainty and check the directions, while the engine still holds the run."""
     from gradcon.methods import directions
@@ -152,7 +152,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         uncertainty=uncertainty,
         history=run.history,
         stopped=run.stopped,
-        parameters={**asdict(finished.options), "scales": 1 + max(run.stages[0].scales), "initial": finished.initial},
+        parameters={**asdict(finished.options), **run.choices(), "initial": finished.initial},
         source={
             "name": scene.name,
             "reference": scene.reference_name,
@@ -168,7 +168,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         seconds={"total": time.perf_counter() - finished.start, **run.clock.seconds},
         metrics=metrics,
         warnings=finished.warnings,
-        weights=run.recorder.weights() if run.recorder is not None else None,
+        weights=run.weights(),
         scene=scene,
     )
 

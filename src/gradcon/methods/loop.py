@@ -29,7 +29,8 @@ from gradcon.methods.options import Options
 from gradcon.methods.recorder import Recorder
 from gradcon.methods.stopping import StopRule
 from gradcon.result import Solve
-from gradcon.result.stopping import Stopped, StopReason
+from gradcon.result.stopped import Stopped, StopReason
+from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
 Callback = Callable[[Solve, NDArray[np.float32]], object]
@@ -87,6 +88,14 @@ class Run:
         """Return the disparity and its predicted standard deviation, in the memory that the engine works in."""
         deviation = self.engine.deviation(self.w, self.stages[self.history[-1].stage])
         return self._scaled(self.w), self._scaled(deviation)
+
+    def weights(self) -> Weights | None:
+        """Return which views and scales were trusted, if that was recorded."""
+        return self.recorder.weights() if self.recorder is not None else None
+
+    def choices(self) -> dict[str, Any]:
+        """Return the number of scales, which depends on the method unless it is given."""
+        return {"scales": 1 + max(self.stages[0].scales)}
 
     def _scaled(self, plane: Any) -> Any:
         return (self.engine.visible(plane) / np.float32(self.unit)).astype(np.float32, copy=False)

@@ -1,27 +1,50 @@
 """The methods by name.
 
 To add one of the paper's kind, add a recipe to `schedules`.  To add another kind, write a module with a function
-`minimise` that takes what `gradcon.methods.loop.minimise` takes, and add one line to `METHODS`.
+`minimise`, which takes what `gradcon.methods.loop.minimise` takes and returns a `MethodRun`, and add one line to
+`METHODS`.
 """
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from gradcon.engines import AnyEngine, Stage
+from gradcon.engines import AnyEngine, Clock, Stage
 from gradcon.errors import InputError
 from gradcon.methods.schedules import RECIPES, stages_of
+from gradcon.result import Solve
+from gradcon.result.stopped import Stopped
+from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
 if TYPE_CHECKING:
-    from gradcon.methods.loop import Callback, Run
+    from gradcon.methods.loop import Callback
     from gradcon.methods.options import Options
 
 MODEL_TERMS = ("gradient", "scale")  # of the Gradient Consistency Model
+
+
+class MethodRun(Protocol):
+    """A run that has ended: what an estimate needs of it, whatever the method does."""
+
+    engine: AnyEngine
+    clock: Clock
+    w: Any  # the disparity as the engine's own array, in pixels of the nearest view
+    history: list[Solve]  # empty if the method has no solves
+    stopped: Stopped | None
+
+    def maps(self) -> tuple[Any, Any]:
+        """Return the disparity and its uncertainty, in pixels per unit baseline, in the engine's memory."""
+
+    def weights(self) -> Weights | None:
+        """Return which views and scales were trusted, if that was recorded."""
+
+    def choices(self) -> dict[str, Any]:
+        """Return the parameters that the method chose by itself."""
 
 
 class MethodModule(Protocol):
@@ -37,7 +60,7 @@ class MethodModule(Protocol):
         progress: bool = False,
         callback: Callback | None = None,
         keep_weights: bool = False,
-    ) -> Run:
+    ) -> MethodRun:
         """Estimate the disparity of a scene."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcon.engines import AnyEngine, StepReport
-from gradcon.result.stopping import Stopped, StopReason
+from gradcon.result.stopped import Stopped, StopReason
 
 CHECK_EVERY = 10  # solves between two looks
 SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters

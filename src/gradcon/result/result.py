@@ -14,7 +14,7 @@ from gradcon.io.outputs import RESULT_FORMAT
 from gradcon.result.depth import calibration_of, depth_summary
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
-from gradcon.result.stopping import Stopped
+from gradcon.result.stopped import Stopped
 from gradcon.scene import Scene
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
