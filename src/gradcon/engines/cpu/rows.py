@@ -22,6 +22,10 @@ PAIRS = 3  # of mirrored taps that a filter adds in one pass
 
 compiled = njit(**OPTIONS)
 
+# A process that compiles calls such a function in the function's own library; a process that loads the caller from the
+# cache calls the copy in the caller's library.  The two copies may round differently.  Inlining leaves one copy.
+inlined = njit(forceinline=True, **OPTIONS)
+
 
 def one_sided(taps, dtype=np.float32):
     """Return the taps for offsets 0, 1, ... in correlation order, padded with zeros to whole passes of pairs."""

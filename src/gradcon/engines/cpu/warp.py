@@ -7,7 +7,7 @@ a margin of repeated pixels, so that no tap is ever outside.
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled, row
+from gradcon.engines.cpu.rows import compiled, inlined, row
 from gradcon.engines.views import COLUMN, PLANAR, ROW
 from gradcon.scene import geometry
 
@@ -40,7 +40,7 @@ def clamp(index, n):
     return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
 
 
-@compiled
+@inlined
 def warp_row_view(target, reference, w, y, b, out):
     """Warp without branches: a pixel that is not seen samples some place inside, and then takes the reference."""
     width = out.size
@@ -55,7 +55,7 @@ def warp_row_view(target, reference, w, y, b, out):
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
 
 
-@compiled
+@inlined
 def warp_column_view(target, reference, w, y, b, height, out):
     width = out.size
     pixels = target.reshape(target.size)
@@ -87,7 +87,7 @@ def sample(target, i, fv, j, fu):
     return b0 * r0 + b1 * r1 + b2 * r2 + b3 * r3
 
 
-@compiled
+@inlined
 def warp_planar_view(target, reference, w, y, bx, by, height, out):
     width = out.size
     for x in range(width):
@@ -100,7 +100,7 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
             out[x] = reference[x]
 
 
-@compiled
+@inlined
 def warp_general_view(target, reference, w, y, M, m, height, out):
     width = out.size
     for x in range(width):
