@@ -17,6 +17,8 @@ from gradcon.methods.options import Options
 from gradcon.pictures.contact_sheet import contact_sheet
 from gradcon.scene.shrink import shrunk
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:

@@ -24,6 +24,8 @@ from gradcon.scene.geometry import Camera
 from gradcon.synth import raycast
 from gradcon.synth.textures import Painter
 
+pytestmark = pytest.mark.slow
+
 ENDED = Stopped.because(StopReason.CALLBACK, solves=1)
 METRES = {"m": 1.0, "mm": 1e-3}
 SCENES = ["planes", "parallel", "sphere", "occlusion", "rotated"]

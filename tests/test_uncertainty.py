@@ -13,6 +13,8 @@ from gradcon.io.images import read_image
 from gradcon.pictures.uncertainty import uncertainty_picture
 from gradcon.result.uncertainty import DROPPED
 
+pytestmark = pytest.mark.slow
+
 
 def errors_and_deviations(shape: tuple[int, int] = (60, 80)) -> tuple[np.ndarray, np.ndarray]:
     """Deviations of all sizes, and normal errors that have them."""
