@@ -20,7 +20,7 @@ from gradcon.cli import main
 from gradcon.experiments import EXPERIMENTS, geometry, scale_ratio
 from gradcon.experiments.datasets import find
 from gradcon.experiments.peer_methods import missing_libraries
-from gradcon.experiments.trial import compile_engine
+from gradcon.methods.warm_up import compile_engine
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def small_and_compiled() -> Iterator[None]:
     Compiling here, before any worker starts, also lets all workers load the same machine code: a process that compiles
     the functions itself may round differently in the last bits.
     """
-    compile_engine("cpu")
+    compile_engine("cpu", "gcm", "naive")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(geometry, "SIZE", 64)
         patch.setattr(scale_ratio, "PIXELS", 64)

@@ -14,13 +14,14 @@ from gradcon import engines
 from gradcon.batch.folder import BatchFolder
 from gradcon.batch.scenes import SceneFolder, find_scenes, unrecognised
 from gradcon.batch.summary import write_reports, write_summary
-from gradcon.batch.work import compile_everything, scene_jobs, work_parameters
+from gradcon.batch.work import scene_jobs, work_parameters
 from gradcon.errors import InputError
 from gradcon.io.formats.format import Hints
 from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.jobs.tally import Tally
 from gradcon.methods.options import Options
+from gradcon.methods.warm_up import compile_engine
 from gradcon.scene import check_flip
 
 
@@ -91,7 +92,7 @@ def run_batch(
         kind = engines.kind_for(engine)
         workers = kind.workers if workers is None else workers
         if kind.compiles:
-            warm_up = partial(compile_everything, options.method, kind.name)
+            warm_up = partial(compile_engine, kind.name, options.method)
     check_flip(flip)
     if initial is not None and not math.isfinite(initial):
         raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")

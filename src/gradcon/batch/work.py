@@ -8,8 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gradcon import estimate
 from gradcon.batch.inputs import Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder
@@ -21,7 +19,6 @@ from gradcon.methods.options import Options
 from gradcon.pictures.thumbnail import FILE, thumbnail
 from gradcon.result import Result
 from gradcon.result.folder import result_files
-from gradcon.scene import Scene
 
 
 def estimate_scene(
@@ -70,14 +67,6 @@ def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: P
             yield Job(refuse_scene, why, "", entry.folder)
         else:
             yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed)
-
-
-def compile_everything(method: str, engine: str) -> None:
-    """Compile everything that an estimate needs, by running one on a tiny scene."""
-    pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        estimate(Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), Options(method=method, solves=2), engine=engine)
 
 
 def work_parameters(options: Options, hints: Hints, **others: Any) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from gradcon.experiments import EXPERIMENTS, FORMER_NAMES, load, outputs
 from gradcon.experiments.datasets import KINDS, Dataset, find
 from gradcon.experiments.experiment import Context, Experiment, Setup
 from gradcon.experiments.results import assemble, finish, with_earlier, write
-from gradcon.experiments.trial import compile_engine
 from gradcon.jobs import Job, Outcomes, Store, run
 from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.jobs.tally import Tally
 from gradcon.jobs.workers import Pool, WarmUp
 from gradcon.methods.options import Options
+from gradcon.methods.warm_up import compile_engine
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 QUICK_ALPHAS, QUICK_SOLVES = (0.5,), 40
@@ -78,7 +78,7 @@ def reproduce(
     )
     engine_kind = engines.ENGINES[setup.engine]
     # Compile once, before the processes start, what each of them would compile.
-    warm_up = partial(compile_engine, setup.engine) if engine_kind.compiles else None
+    warm_up = partial(compile_engine, setup.engine, "gcm", "naive") if engine_kind.compiles else None
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     experiments, not_run = _selected(only, folders)
     _refuse_foreign(out, experiments)

@@ -84,14 +84,6 @@ def _details(options: Options, change: Change | None, keep: Sequence[int]) -> li
     return [*found, "maps kept"] if keep else found
 
 
-def compile_engine(engine: str) -> None:
-    """Run every function that the engine compiles once, on a tiny scene."""
-    pixels = np.random.default_rng(0).random((3, 16, 16), dtype=np.float32)
-    scene = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
-    for method in ("gcm", "naive"):
-        minimise(scene, Options(method=method, solves=2), engine=engine)
-
-
 @lru_cache(maxsize=2)  # jobs come scene by scene
 def _scene(folder: str, views: str, change: str) -> Scene:
     if change == "null":

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
+from gradcon.io import hci_view_name
 from gradcon.scene import Calibration, Camera, Scene, Views, choose_views
 from gradcon.scene.geometry import Floats
 from gradcon.synth.raycast import depth, expose
@@ -107,7 +108,7 @@ def shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int) 
         "scene": name,
         "category": "synthetic",
     }
-    names = [view_name(*cell, grid) for cell in cells]
+    names = [hci_view_name(*cell, grid) for cell in cells]
     matrices = [{part: getattr(camera, part).tolist() for part in "KRt"} for camera in cameras]
     more: dict[str, Any] = {
         "name": name,
@@ -125,11 +126,6 @@ def shoot(name: str, size: tuple[int, int], grid: int, views: Views, seed: int) 
         more["calibration"] = Calibration.of_converged_array(parameters, size)
         scene = Scene(images[0], images[1:], _baselines(cells), ground_truth=truth, **more)
     return Shot(world, scene, cameras, dict(zip(cells, images, strict=True)), parameters)
-
-
-def view_name(row: int, column: int, columns: int) -> str:
-    """Return the file name of a view; the benchmark counts row by row."""
-    return f"input_Cam{row * columns + column:03d}.png"
 
 
 def _cells(grid: int, views: Views) -> list[Cell]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gradcon.io import write_hci, write_rig
+from gradcon.io import hci_view_name, write_hci, write_rig
 from gradcon.scene import Views
-from gradcon.synth.rendering import shoot, view_name
+from gradcon.synth.rendering import shoot
 
 
 def write(
@@ -28,7 +28,7 @@ def write(
     shot = shoot(name, size, grid, views, seed)
     truth = shot.scene.ground_truth
     if shot.world.rotated:
-        images = {view_name(*cell, grid): image for cell, image in shot.images.items()}
+        images = {hci_view_name(*cell, grid): image for cell, image in shot.images.items()}
         return write_rig(
             folder, images, shot.cameras, reference=next(iter(images)), ground_truth=truth, name=name, unit="m"
         )
