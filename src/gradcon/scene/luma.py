@@ -85,6 +85,7 @@ def stack_luma(
                 "give views that all have the same size",
             )
         stack[k] = luma
+        del luma  # `inspect` may need the memory
         inspect(k, image)
 
     if xp is np and any(callable(target) for target in targets):  # then most of the time goes into reading
