@@ -1,0 +1,181 @@
+"""What a plane sweep needs of an engine: four operations on whole images.
+
+A sweep tries many disparities, the labels, at every pixel.  Label k stands for the disparity k * step.  Each pixel has
+its own band of L successive labels, which starts at `start`; a start may lie between two labels.
+
+    costs        how badly the views agree at each label of the band, from 0 to 1, as integers
+    aggregate    the label that fits best, along with its neighbours (semi-global matching)
+    fit_planes   a smooth surface through a disparity map, which stops at edges
+    median       a disparity map without its outliers
+
+`difference` prepares them: it tells how well the views can agree at all.  `gradcon.methods.sweep` owns the passes, and
+whatever costs little: noise levels, penalties, ranges and the uncertainty.
+
+An engine computes in float32 and stores costs as integers.  Sums of integers do not depend on their order, so the
+result is the same on any number of threads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.engines.device import Device
+
+Map = Any  # one float32 per pixel, (height, width), in the memory of the engine's device
+Volume = Any  # (height, width, labels) uint16
+
+
+class Views(NamedTuple):
+    """The views of a sweep.
+
+    If the cameras are turned against each other, the targets are resampled first, so that what is infinitely far away
+    lies at the same pixel in all views.  Target t then sees the reference pixel (x, y) of disparity w at
+
+        ((x + e_x w) / (1 + e_z w), (y + e_y w) / (1 + e_z w)),    (e_x, e_y, e_z) = epipoles[t].
+
+    In a planar array e_z is 0, and (e_x, e_y) is the baseline: a label shifts the whole view.
+    """
+
+    colours: Any  # (1 + T, channels, height, width) uint8, uint16 or float32: the reference, then the targets by arm
+    scale: float  # colours * scale is from 0 to 1
+    epipoles: NDArray[np.float64]  # (T, 3)
+    arms: NDArray[np.int32]  # arm a has the targets arms[a] to arms[a + 1] - 1, the nearest first
+
+
+@dataclass(frozen=True)
+class ArmCosts:
+    """How the views' differences become one cost.
+
+    A view's cost is its colour difference in units of the noise, at most 1.  An arm, which is the views in one
+    direction, has the mean cost of its views, weighted by |baseline|^-near.  An arm that an obstacle hides should not
+    count, so each arm a has the weight ((c_min + c0) / (c_a + c0))^sharpness.
+    """
+
+    near: float  # 0 weighs all views of an arm alike
+    blur: float  # standard deviation of the Gaussian that smooths an arm's costs, in pixels; 0 for none
+    c0: float
+    sharpness: int  # 1 or 2
+
+
+class Best(NamedTuple):
+    """The best label of each pixel, and how clearly it is the best; costs are in units of `costs`."""
+
+    label: Map  # counted from the start of the pixel's band, with a fraction
+    lowest: Map  # the sum of the eight paths' costs at the best label
+    curvature: Map  # its second difference there; 0 at either end of the band
+    second: Map  # the lowest sum at any label that differs by more than 2 from the best
+    own: Map  # the pixel's own cost at the best label
+
+
+class SweepEngine(ABC):
+    """The arithmetic of a plane sweep on one set of views."""
+
+    name: ClassVar[str]
+    note: str = ""
+    device: Device
+
+    def __init__(self, views: Views) -> None:
+        self.views = views
+
+    @abstractmethod
+    def difference(self, first: int, labels: int, step: float, every: int) -> Map:
+        """Return the smallest difference at any label between the reference and the targets, for some rows.
+
+        Parameters
+        ----------
+        first, labels : int
+            The labels from `first` to `first + labels - 1` are tried.
+        step : float
+            The disparity between two labels.
+        every : int
+            The rows 0, every, 2 every, ... are returned, as an array of (rows, width).
+
+        Notes
+        -----
+        The difference at a label is |I_t - I_r|, averaged over the channels and then over the targets that see the
+        pixel inside their frame.  It is 0 to 1, and infinite if no target sees the pixel at any label.
+        """
+
+    @abstractmethod
+    def costs(self, start: Map, labels: int, step: float, noise: Map, arms: ArmCosts, unit: float) -> Volume:
+        """Return each pixel's costs in its band.
+
+        Parameters
+        ----------
+        start : Map
+            The first label of each pixel's band.
+        labels : int
+            The length of the band.
+        step : float
+            The disparity between two labels.
+        noise : Map
+            The colour difference that counts as a full disagreement, from 0 to 1.
+        arms : ArmCosts
+        unit : float
+            What a cost of 1 is stored as; costs are rounded to the nearest integer.
+
+        Notes
+        -----
+        Costs c(k) are computed at whole labels k, the same for all pixels.  At label n of its band a pixel has the cost
+        (1 - p) c(k + n) + p c(k + n + 1), where k is the whole part of its start and p the fraction.
+
+        Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  A target that sees
+        the pixel outside its frame (or where a turned view has NaN) does not count.  An arm whose targets all do not
+        count has the cost 1 in its neighbours' blur and does not count itself.  If no arm counts, the cost is 1.
+        """
+
+    @abstractmethod
+    def aggregate(self, costs: Volume, edges: Any, small: float, large: float) -> Best:
+        """Return the best labels by semi-global matching along eight paths.
+
+        Parameters
+        ----------
+        costs : Volume
+        edges : (4, height, width) float32
+            By how much a change of label between two neighbours is cheaper because the image changes there.  Entry
+            (0, y, x) is for the pixels (y, x - 1) and (y, x); 1 is for (y - 1, x), 2 for (y - 1, x - 1), and 3 for
+            (y - 1, x + 1), each with (y, x).
+        small, large : float
+            What a change by one label and by any other number of labels costs where `edges` is 1, in units of `costs`.
+            Both are multiplied by `edges` and rounded to the nearest integer.
+
+        Notes
+        -----
+        Along a path the cost is L(p, n) = C(p, n) + min(L(q, n), L(q, n +- 1) + P1, min_i L(q, i) + P2) - min_i L(q, i),
+        where q is the pixel before p.  The best label has the lowest sum of the eight L, and is the lowest of several.
+        Its fraction is the vertex of the parabola through the sums beside it, if both exist and it has one.
+        """
+
+    @abstractmethod
+    def fit_planes(self, w: Map, radius: int, stride: int, colour: float, distance: float, disparity: float) -> Map:
+        """Return at each pixel the value of a plane that is fitted to the disparity map around it.
+
+        Parameters
+        ----------
+        w : Map
+        radius, stride : int
+            The plane is fitted to the pixels at the offsets -radius, -radius + stride, ..., radius along each axis.
+        colour, distance, disparity : float
+            A neighbour at the distance d has the weight exp(-(dI / colour)^2 - (d / distance)^2 / 2 -
+            (dw / disparity)^2 / 2), where dI is the mean absolute colour difference to the pixel (0 to 1).
+
+        Notes
+        -----
+        Offsets are divided by `radius`, and `RIDGE` is added to the variances of both, so that a plane that nothing
+        holds is level.
+        """
+
+    @abstractmethod
+    def median(self, w: Map, radius: int, colour: float) -> Map:
+        """Return the weighted median of each pixel's neighbourhood; weights are exp(-(dI / colour)^2) as above.
+
+        It is the first of the sorted values at which the sum of the weights reaches half of the whole.
+        """
+
+
+RIDGE = 0.02
