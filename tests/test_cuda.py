@@ -31,6 +31,7 @@ from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.methods.loop import minimise
 from gradcon.methods.schedules import build, stages_of
+from gradcon.scene.shrink import shrunk
 from simt import EmulatedGpu
 
 pytestmark = pytest.mark.slow
@@ -194,8 +195,10 @@ def test_device_arrays_go_in_and_come_out(cupy):
     scene = synth.render("occlusion", (64, 80), grid=3)
     options = Options(solves=5)
     expected = estimate(scene, options, engine="cuda")
-    there = Scene(cupy.asarray(scene.reference), [cupy.asarray(t) for t in scene.targets], scene.baselines)
+    views = [cupy.asarray(np.moveaxis(planes, 0, -1)) for planes in scene.colours]
+    there = Scene(views[0], views[1:], scene.baselines)
     assert there.fingerprint() == scene.fingerprint()
+    np.testing.assert_array_equal(there.targets.get(), scene.targets)
     result = estimate(there, options, engine="cuda", on_device=True)
     assert isinstance(result.disparity, cupy.ndarray)
     np.testing.assert_array_equal(result.disparity.get(), expected.disparity)
@@ -203,6 +206,24 @@ def test_device_arrays_go_in_and_come_out(cupy):
     again = estimate(there, options, initial=result.disparity, engine="cuda")
     assert again.parameters["initial"] == "a map"
     assert estimate(there, options, engine="cpu").disparity == pytest.approx(expected.disparity, abs=0.05)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_a_scene_goes_to_the_gpu_and_back(cupy, dtype):
+    random = np.random.default_rng(0)
+    views = [(4000 * random.random((20, 30, *channels))).astype(dtype) for channels in ((3,), (), (3,), ())]
+    scene = Scene(views[0], views[1:], [(1, 0), (-1, 0), (0, 1)])
+    there = scene.to_device()
+    assert isinstance(there.colours, cupy.ndarray)
+    np.testing.assert_array_equal(there.reference.get(), scene.reference)
+    np.testing.assert_array_equal(there.targets.get(), scene.targets)
+    flipped = there.flipped(x=True)
+    np.testing.assert_array_equal(flipped.targets.get(), scene.flipped(x=True).targets)
+    np.testing.assert_allclose(shrunk(there, 10).colours, shrunk(scene, 10).colours, rtol=1e-6)
+    back = there.to_host()
+    assert isinstance(back.targets, np.ndarray)
+    assert back.fingerprint() == there.fingerprint() == scene.fingerprint()
 
 
 @pytest.mark.gpu

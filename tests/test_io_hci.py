@@ -12,7 +12,7 @@ from gradcon.errors import InputError
 from gradcon.io import open_scene
 from gradcon.io.formats.hci import write_hci
 from gradcon.io.formats.hci_parameters import COUNT, KIND, LENGTH, NEEDED, NUMBER, format_parameters, parse_parameters
-from gradcon.scene.scene import to_luma
+from gradcon.scene.luma import to_luma
 
 OPTICS = {"focal_length_mm": 100.0, "sensor_size_mm": 35.0, "baseline_mm": 5.5, "focus_distance_m": 2.0}
 WHOLE = {**OPTICS, "num_cams_x": 9, "num_cams_y": 9, "image_resolution_x_px": 8, "image_resolution_y_px": 6}

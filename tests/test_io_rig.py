@@ -15,7 +15,7 @@ from gradcon.io import open_scene
 from gradcon.io.formats.rig import parse_rig, write_rig
 from gradcon.io.listing import Listing
 from gradcon.scene.geometry import Camera
-from gradcon.scene.scene import to_luma
+from gradcon.scene.luma import to_luma
 
 TRUTH = np.arange(48, dtype=np.float32).reshape(6, 8)
 K = np.array([[10, 0, 3.5], [0, 10, 2.5], [0, 0, 1.0]])

@@ -96,19 +96,19 @@ def test_a_failed_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 MEASURE = """
 import re, sys
-import numpy, zarr, numcodecs, PIL.Image, gradcon, gradcon.scene.luma
+import numpy, zarr, numcodecs, PIL.Image, gradcon, gradcon.scene.reading
 
 
 def megabytes(field):  # not getrusage, whose peak includes that of the parent process
     return int(re.search(field + r":\\s*(\\d+) kB", open("/proc/self/status").read())[1]) * 1.024e-3
 
 
-gradcon.scene.luma.READERS = 2  # the bound holds for this many views at a time
+gradcon.scene.reading.READERS = 2  # the bound holds for this many views at a time
 zarr.create_array({}, shape=(4,), dtype="uint8")[...]  # its threads
 gradcon.open_scene, gradcon.Scene  # names are imported on first use, and imports must not count
 held, peak = megabytes("VmRSS"), megabytes("VmHWM")
 scene = gradcon.open_scene(sys.argv[1], views=sys.argv[2])
-print(1 + len(scene.targets), megabytes("VmHWM") - peak, megabytes("VmHWM") - held)
+print(len(scene.colours), megabytes("VmHWM") - peak, megabytes("VmHWM") - held)
 """
 
 
@@ -131,7 +131,7 @@ def large_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure memory")
 @pytest.mark.parametrize(("which", "count"), [("cross", 17), ("all", 81)])
-def test_only_the_chosen_views_are_read_and_only_luma_and_thumbnails_are_kept(
+def test_only_the_chosen_views_are_read_and_only_their_colours_are_kept(
     large_store: Path, which: str, count: int
 ) -> None:
     if which == "all":
@@ -145,8 +145,7 @@ def test_only_the_chosen_views_are_read_and_only_luma_and_thumbnails_are_kept(
     views, over_peak, over_held = (float(word) for word in out.split())
     print(which, f"{over_peak:.0f} MB over the imports' peak, {over_held:.0f} over what they hold")
     assert views == count
-    thumbnails = min(count - 1, 24) * 512**2 * 3 / 1e6
-    assert over_held < count * 4 + thumbnails + 75
+    assert over_held < count * 3 + 75
 
 
 def broken(path: Path, **metadata: Any) -> Path:

@@ -56,12 +56,33 @@ def test_flipped_baselines_keep_their_views(folder):
         assert baseline[0] == column - int(about["names"][0][-5])
 
 
-def test_views_that_were_arrays_are_grey():
-    scene = Scene(flat(RED), [flat(GREEN)], [(1, 0)], reference_name="red", target_names=["green"])
+@pytest.mark.parametrize("given", [lambda view: view, lambda view: lambda: view], ids=["array", "function"])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        lambda view: view,
+        lambda view: (view * (4095 / 255)).astype(np.uint16),  # 12 of 16 bits
+        lambda view: (view * (4095 / 255)).astype(np.int32),
+        lambda view: view / 255,
+        lambda view: view * 3.0,
+    ],
+    ids=["uint8", "uint16", "int32", "float", "large float"],
+)
+def test_colours_of_every_type_look_alike(given, stored):
+    white, red, green = (stored(flat(colour)) for colour in ((255, 255, 255), RED, GREEN))
+    scene = Scene(red, [given(green), given(white)], [(1, 0), (2, 0)])
     found, about = tiles(scene)
+    assert about["colour"]
+    for tile, colour in zip(found.values(), (RED, GREEN, (255, 255, 255)), strict=True):
+        assert tile.mean(axis=(0, 1)) == pytest.approx(colour, abs=4)
+
+
+def test_grey_views_make_a_grey_sheet():
+    dark, light = (np.full((24, 32), grey) for grey in (0.25, 0.75))
+    found, about = tiles(Scene(dark, [light], [(1, 0)]))
     assert not about["colour"]
-    assert all(np.ptp(tile.astype(int), axis=2).max() <= 2 for tile in found.values())
-    assert found["green"].mean() == pytest.approx(255 * scene.targets[0].mean(), abs=1)
+    assert found["reference"].mean() == pytest.approx(0.25 * 255, abs=1)
+    assert found["target 0"].mean() == pytest.approx(0.75 * 255, abs=1)
 
 
 def test_views_are_read_only_once():
@@ -92,15 +113,12 @@ def test_frames_of_a_video_are_in_colour_even_if_their_files_are_gone(tmp_path):
         assert tile.mean(axis=(0, 1)) == pytest.approx(RED, abs=4)
 
 
-def test_thumbnails_are_few_and_small_for_any_number_of_views():
+def test_tiles_are_few_and_small_for_any_number_of_views():
     large = np.zeros((600, 1100, 3), np.uint16)
     places = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
-    scene = Scene(large, [lambda: large] * len(places), places)
-    assert len(scene.thumbnails) == 24
-    assert {(copy.shape, copy.dtype.name, copy.base is large) for copy in scene.thumbnails.values()} == {
-        ((279, 512, 3), "uint8", False)
-    }
-    assert len(tiles(scene)[1]["names"]) == 25
+    found, about = tiles(Scene(large, [lambda: large] * len(places), places))
+    assert len(found) == 25
+    assert (about["width"], about["height"]) == (512, 279)
 
 
 def test_a_selection_of_many_views_is_spread_evenly():

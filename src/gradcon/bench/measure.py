@@ -90,7 +90,7 @@ def bench(
             "name": scene.name,
             "width": width,
             "height": height,
-            "views": 1 + len(scene.targets),
+            "views": len(scene.colours),
             "scales": scales,
         },
         **_computer(),

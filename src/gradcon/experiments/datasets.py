@@ -145,7 +145,7 @@ def _opened(path: Path, name: str, kind: str) -> KnownScene:
         name=name,
         folder=Path(os.path.abspath(path)),
         sha256=fingerprint(scene),
-        views=1 + len(scene.targets),
+        views=len(scene.colours),
         size=(width, height),
         disparity_range=(float(np.nanmin(truth)), float(np.nanmax(truth))),
     )

@@ -156,7 +156,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         source={
             "name": scene.name,
             "reference": scene.reference_name,
-            "views": 1 + len(scene.targets),
+            "views": len(scene.colours),
             "targets": scene.target_names,
             "baselines": scene.baselines.tolist(),
             "metadata": scene.metadata,

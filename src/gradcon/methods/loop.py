@@ -145,7 +145,7 @@ def begin(
         reweight=reweight,
         rule=StopRule(engine, len(stages), options.solves, w),
         clock=Clock(engine.device),
-        recorder=Recorder(engine, scene.shape, len(scene.targets), scales, scene.unit) if keep_weights else None,
+        recorder=Recorder(engine, scene.shape, len(scene.baselines), scales, scene.unit) if keep_weights else None,
     )
 
 

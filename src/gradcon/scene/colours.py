@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.scene.luma import white_of
+from gradcon.scene.luma import Planes, white_of
 
 LONGEST_SIDE = 512  # of a small copy, in pixels
 
@@ -21,7 +21,18 @@ def to_rgb(image: NDArray[Any]) -> Colours:
     if array.dtype == np.uint8:
         return array
     full = float(np.iinfo(array.dtype).max) if array.dtype.kind in "ui" else 1.0
-    white = full * white_of(float(array.max()) / full, array.dtype)
+    return _to_bytes(array, full * white_of(float(array.max()) / full, array.dtype))
+
+
+def rgb_of_planes(planes: Planes, scale: float) -> Colours:
+    """Convert a view of a scene, (channel, height, width) in the host's memory, to 8-bit RGB; `scale` makes white 1."""
+    array = np.moveaxis(np.broadcast_to(planes, (3, *planes.shape[1:])), 0, -1)
+    if array.dtype == np.uint8 and scale == 1 / 255:
+        return np.ascontiguousarray(array)
+    return _to_bytes(array, 1 / scale)
+
+
+def _to_bytes(array: NDArray[Any], white: float) -> Colours:
     colours = np.empty(array.shape, np.uint8)
     for row, values in zip(colours, array, strict=True):  # row by row, or the float64 copies would need much memory
         row[...] = np.rint(255 * np.clip(values.astype(np.float64) / white, 0, 1))

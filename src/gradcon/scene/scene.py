@@ -21,11 +21,9 @@ from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
-from gradcon.scene.colours import Colours, small_copy
-from gradcon.scene.luma import Image, Source, any_on_device, brightest, stack_luma, to_luma, white_of
-from gradcon.scene.selection import canonical_order, spread
-
-MOST_THUMBNAILS = 24  # with the reference, they fill a sheet of 5 x 5
+from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
+from gradcon.scene.reading import Source, any_on_device, read_colours
+from gradcon.scene.selection import canonical_order
 
 
 class Scene:
@@ -38,9 +36,9 @@ class Scene:
         largest value of 8, 10, 12, 14 or 16 bits, whichever is the first to hold the brightest pixel of all views.
         Floats are used as they are, unless the brightest exceeds 1: then all views are divided by it.
     targets : sequence of arrays, or of functions that return an array
-        The other views, of the reference's size.  A function is called once, and only its luma and perhaps a thumbnail
-        are kept, so that a scene whose colours exceed the memory can be read view by view.  If a view is in a GPU's
-        memory (a CuPy array, or anything with `__cuda_array_interface__` or DLPack), all views are moved there.
+        The other views, of the reference's size.  A function is called once, so that files can be read view by view.
+        If a view is in a GPU's memory (a CuPy array, or anything with `__cuda_array_interface__` or DLPack), all views
+        are moved there.
     baselines : (T, 2) array of (B_x, B_y), optional
         One row per target: it sees the reference pixel (x, y) of disparity w at (x + B_x w, y + B_y w).
     transforms : pair of arrays (M, m), (T, 3, 3) and (T, 3), optional
@@ -63,15 +61,15 @@ class Scene:
 
     Attributes
     ----------
+    colours : (1 + T, C, height, width) uint8, uint16 or float32
+        The pixels of the reference and then of the targets.  C is 1 if all views are grey and 3 otherwise.  Types other
+        than uint8 and uint16 become float32, integers among them as fractions of their type's range.
+    colour_scale : float
+        The factor that brings `colours` to the unit of the luma, where white is 1.
     reference : (height, width) float32
         Luma of the reference.
-    targets : (T, height, width) float32
-        Luma of the targets.
     M, m, baselines : (T, 3, 3), (T, 3) and (T, 2) float64
         The geometry of the targets.
-    thumbnails : dict of int to (height, width, 3) uint8
-        Small colour copies of at most 24 targets that are spread over the rig, by their index.  Empty unless these
-        targets were given as functions.
 
     Notes
     -----
@@ -103,34 +101,23 @@ class Scene:
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
 
-        first = to_device(reference) if any_on_device([reference, *targets]) else reference
-        luma = to_luma(first, reference_name)
-        self.shape: tuple[int, int] = luma.shape
+        first = to_device(reference) if any_on_device([reference, *targets]) else as_array(reference)
+        planes = to_planes(first, reference_name)
+        self.shape: tuple[int, int] = planes.shape[1:]
         M, m = checked_transforms(baselines, transforms, len(targets), name)
         B = np.array([geometry.baseline(Mt, mt, self.shape) for Mt, mt in zip(M, m, strict=True)])
         refuse_degenerate(M, m, B, names, reference_name)
 
-        self._order = order = canonical_order(M, m, B)
-        self.target_names = [names[k] for k in order]
-        dtype = as_array(first).dtype
-        ordered = [targets[k] for k in order]
-        shown = spread(B[order], MOST_THUMBNAILS)
-        if not all(callable(ordered[k]) for k in shown):
-            shown = []
-        self.thumbnails: dict[int, Colours] = {}
-
-        def keep_thumbnail(k: int, image: Any) -> None:
-            if k in shown:
-                self.thumbnails[k] = small_copy(to_host(image))
-
-        stack = stack_luma(luma, ordered, self.target_names, reference_name, dtype, keep_thumbnail)
-        self.white = white if white is not None else white_of(brightest(luma, stack), dtype)
-        if self.white != 1.0:  # so that the model's constants keep their meaning
-            luma = luma / np.float32(self.white)
-            stack /= np.float32(self.white)
-        self.reference: Image = luma
-        self.targets: Image = stack
+        order = canonical_order(M, m, B)
         self.M, self.m, self.baselines = M[order], m[order], B[order]
+        self.target_names = [names[k] for k in order]
+        read = read_colours(planes, [targets[k] for k in order], self.target_names, reference_name, first.dtype)
+        self.colours: Planes = read.colours
+        self.white = white if white is not None else white_of(read.brightest, first.dtype)
+        self.colour_scale = 1.0 / (full_scale(self.colours.dtype) or 1) / self.white
+        self._grey = read.grey
+        self.reference: Image = luma_of_views(self.colours[:1], self._grey[:1], self.white)[0]
+        self._targets: Image | None = None
         if not (calibration is None or isinstance(calibration, Calibration)):
             raise InputError(name, f"its calibration is a {type(calibration).__name__}", "give a gradcon.Calibration")
         self.calibration = calibration
@@ -229,20 +216,16 @@ class Scene:
             problem = "its views have camera matrices, and only the baselines of a planar array can be flipped"
             raise InputError(self.name, problem, "correct the matrices")
         signs = np.array([-1.0 if x else 1.0, -1.0 if y else 1.0])
-        scene = Scene(
-            self.reference,
-            self.targets,
-            self.baselines * signs + 0.0,  # turns -0 into 0, because the two have different fingerprints
-            ground_truth=self.ground_truth,
-            name=self.name,
-            reference_name=self.reference_name,
-            target_names=self.target_names,
-            calibration=self.calibration.flipped(x, y) if self.calibration is not None else None,
-            metadata=self.metadata,
-            white=1.0,  # the views are scaled already; frames of a video must not be scaled each by itself
-        )
-        scene._given, scene.white = self._given, self.white
-        scene.thumbnails = {k: self.thumbnails[old] for k, old in enumerate(scene._order) if old in self.thumbnails}
+        B = self.baselines * signs + 0.0  # turns -0 into 0, because the two have different fingerprints
+        M, m = geometry.planar(B)
+        order = canonical_order(M, m, B)
+        views = np.concatenate([[0], 1 + order])
+        scene = copy.copy(self)
+        scene.M, scene.m, scene.baselines = M[order], m[order], B[order]
+        scene.target_names = [self.target_names[k] for k in order]
+        scene.colours, scene._grey, scene._targets = self.colours[views], self._grey[views], None
+        scene.calibration = self.calibration.flipped(x, y) if self.calibration is not None else None
+        scene.metadata = dict(self.metadata)
         return scene
 
     def to_host(self) -> Scene:
@@ -257,8 +240,15 @@ class Scene:
         if module_of(self.reference) is module_of(moved := move(self.reference)):
             return self
         scene = copy.copy(self)
-        scene.reference, scene.targets = moved, move(self.targets)
+        scene.reference, scene.colours, scene._targets = moved, move(self.colours), None
         return scene
+
+    @property
+    def targets(self) -> Image:
+        """Luma of the targets, (T, height, width) float32, computed from the colours when it is first needed."""
+        if self._targets is None:
+            self._targets = luma_of_views(self.colours[1:], self._grey[1:], self.white)
+        return self._targets
 
     @property
     def colour(self) -> NDArray[Any]:
@@ -279,15 +269,15 @@ class Scene:
     def fingerprint(self) -> str:
         """Return the SHA-256 of the pixels and the geometry, which is all that the estimate depends on."""
         digest = hashlib.sha256()
-        for array in (to_host(self.reference), to_host(self.targets), self.M, self.m):
-            digest.update(str(array.shape).encode())
+        for array in (to_host(self.colours), self.M, self.m, np.array(self.white)):
+            digest.update(f"{array.dtype} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def __repr__(self) -> str:
         height, width = self.shape
         truth = "with" if self.ground_truth is not None else "without"
-        return f"<Scene {self.name!r}: {1 + len(self.targets)} views of {width} x {height}, {truth} ground truth>"
+        return f"<Scene {self.name!r}: {len(self.colours)} views of {width} x {height}, {truth} ground truth>"
 
 
 def check_flip(flip: str | None) -> None:

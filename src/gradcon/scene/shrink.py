@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gradcon.arrays import to_host
+from gradcon.arrays import module_of, to_host
 from gradcon.scene import geometry
 from gradcon.scene.scene import Scene
 
@@ -24,13 +23,14 @@ def shrunk(scene: Scene, longest: int = SMALL) -> Scene:
     k = shrink_factor(scene, longest)
     height, width = (n // k * k for n in scene.shape)
 
-    def average(images: Any) -> NDArray[np.float32]:
-        rows = images[..., :height, :width].reshape(*images.shape[:-2], height // k, k, width).mean(axis=-2)
-        return to_host(rows.reshape(*rows.shape[:-1], width // k, k).mean(axis=-1))
+    def average(planes: Any) -> Any:
+        rows = planes[:, :height, :width].reshape(-1, height // k, k, width).mean(axis=-2, dtype=np.float32)
+        return rows.reshape(*rows.shape[:-1], width // k, k).mean(axis=-1) * np.float32(scene.colour_scale)
 
-    images = average(scene.reference), average(scene.targets)
+    small = to_host(module_of(scene.colours).stack([average(planes) for planes in scene.colours]))  # view by view
+    reference, *targets = np.moveaxis(small, 1, -1)
     if all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
-        return Scene(*images, scene.baselines / k, name=scene.name)
+        return Scene(reference, targets, scene.baselines / k, name=scene.name)
     shift = (1 / k - 1) / 2  # the centre of a small pixel lies at the centre of its block
     S = np.array([[1 / k, 0, shift], [0, 1 / k, shift], [0, 0, 1]])
-    return Scene(*images, transforms=(S @ scene.M @ np.linalg.inv(S), scene.m @ S.T), name=scene.name)
+    return Scene(reference, targets, transforms=(S @ scene.M @ np.linalg.inv(S), scene.m @ S.T), name=scene.name)

@@ -72,7 +72,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         Only an image of the same size fits: values that the solver left inside one image would lie in the margins of
         another.
         """
-        return self.shape == scene.shape and len(self.targets) == len(scene.targets)
+        return self.shape == scene.shape and len(self.targets) == len(scene.baselines)
 
     def make_room(self, scene: Scene) -> None:
         if not self.fits(scene):

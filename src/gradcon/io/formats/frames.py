@@ -21,7 +21,7 @@ from gradcon.io.formats.dropped_frames import refuse_dropped_frames
 from gradcon.io.formats.video import VideoFile, is_video
 from gradcon.io.images import read_image
 from gradcon.io.listing import ImageFile, Read
-from gradcon.scene.luma import READERS
+from gradcon.scene.reading import READERS
 
 IMAGE_SUFFIXES = (".png", ".ppm", ".pgm", ".tif", ".tiff", ".jpg", ".jpeg")
 
