@@ -187,7 +187,11 @@ def smooth(image: Field, q: int) -> Field:
 
 
 def blur(image: Field, s: float) -> Field:
-    taps = model.gaussian(s)
+    return correlate(image, model.gaussian(s))
+
+
+def correlate(image: Field, taps: Field) -> Field:
+    """Filter the rows and the columns; samples past the border repeat it."""
     rows = ndimage.correlate1d(image, taps, axis=0, mode="nearest")
     return ndimage.correlate1d(rows, taps, axis=1, mode="nearest")
 
@@ -206,14 +210,14 @@ def derivative(image: Field, q: int, axis: int) -> Field:
 
 
 def sample_cubic(image: Field, u: Field, v: Field) -> Field:
-    """Interpolate `image` at (u, v) inside it by cubic convolution; samples past the border repeat it."""
-    height, width = image.shape
+    """Interpolate `image`, or each of several, at (u, v) by cubic convolution; samples past the border repeat it."""
+    height, width = image.shape[-2:]
     i, j = np.floor(v).astype(int), np.floor(u).astype(int)
-    out = np.zeros_like(u)
+    out = np.zeros((*image.shape[:-2], *u.shape))
     for a, weight_v in enumerate(model.cubic(v - i)):
         row = np.clip(i + a - 1, 0, height - 1)
         for b, weight_u in enumerate(model.cubic(u - j)):
-            out += weight_v * weight_u * image[row, np.clip(j + b - 1, 0, width - 1)]
+            out += weight_v * weight_u * image[..., row, np.clip(j + b - 1, 0, width - 1)]
     return out
 
 

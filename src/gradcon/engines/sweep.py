@@ -17,6 +17,7 @@ result is the same on any number of threads.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -28,6 +29,10 @@ from gradcon.engines.device import Device
 
 Map = Any  # one float32 per pixel, (height, width), in the memory of the engine's device
 Volume = Any  # (height, width, labels) uint16
+
+RIDGE = 0.02
+LEAST_WEIGHT = 1e-9
+SHORTEST = 1e-6  # what a baseline of length 0 counts as, which a camera that moves forwards may have
 
 
 class Views(NamedTuple):
@@ -52,13 +57,13 @@ class ArmCosts:
     """How the views' differences become one cost.
 
     A view's cost is its colour difference in units of the noise, at most 1.  An arm, which is the views in one
-    direction, has the mean cost of its views, weighted by |baseline|^-near.  An arm that an obstacle hides should not
+    direction, has the mean cost of its views, weighted by `view_weights`.  An arm that an obstacle hides should not
     count, so each arm a has the weight ((c_min + c0) / (c_a + c0))^sharpness.
     """
 
     near: float  # 0 weighs all views of an arm alike
-    blur: float  # standard deviation of the Gaussian that smooths an arm's costs, in pixels; 0 for none
-    c0: float
+    blur: float  # standard deviation of the Gaussian that smooths an arm's costs (see `blur_kernel`); 0 for none
+    c0: float  # above 0
     sharpness: int  # 1 or 2
 
 
@@ -68,7 +73,7 @@ class Best(NamedTuple):
     label: Map  # counted from the start of the pixel's band, with a fraction
     lowest: Map  # the sum of the eight paths' costs at the best label
     curvature: Map  # its second difference there; 0 at either end of the band
-    second: Map  # the lowest sum at any label that differs by more than 2 from the best
+    second: Map  # the lowest sum at any label that differs by more than 2 from the best; infinite if there is none
     own: Map  # the pixel's own cost at the best label
 
 
@@ -117,16 +122,17 @@ class SweepEngine(ABC):
             The colour difference that counts as a full disagreement, from 0 to 1.
         arms : ArmCosts
         unit : float
-            What a cost of 1 is stored as; costs are rounded to the nearest integer.
+            What a cost of 1 is stored as; a cost c becomes floor(unit * c + 0.5).
 
         Notes
         -----
         Costs c(k) are computed at whole labels k, the same for all pixels.  At label n of its band a pixel has the cost
         (1 - p) c(k + n) + p c(k + n + 1), where k is the whole part of its start and p the fraction.
 
-        Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  A target that sees
-        the pixel outside its frame (or where a turned view has NaN) does not count.  An arm whose targets all do not
-        count has the cost 1 in its neighbours' blur and does not count itself.  If no arm counts, the cost is 1.
+        Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  A target counts
+        where it sees the pixel inside its frame, in front of the camera (1 + e_z w > 0), and the interpolated colour is
+        not NaN (a turned view has NaN where it sees nothing).  An arm whose targets all do not count has the cost 1 in
+        its neighbours' blur and does not count itself.  If no arm counts, the cost is 1.
         """
 
     @abstractmethod
@@ -139,16 +145,20 @@ class SweepEngine(ABC):
         edges : (4, height, width) float32
             By how much a change of label between two neighbours is cheaper because the image changes there.  Entry
             (0, y, x) is for the pixels (y, x - 1) and (y, x); 1 is for (y - 1, x), 2 for (y - 1, x - 1), and 3 for
-            (y - 1, x + 1), each with (y, x).
+            (y - 1, x + 1), each with (y, x).  Entries whose other pixel is outside the frame are not used.
         small, large : float
             What a change by one label and by any other number of labels costs where `edges` is 1, in units of `costs`.
-            Both are multiplied by `edges` and rounded to the nearest integer.
+            P1 is floor(small * edge + 0.5) and P2 is floor(large * edge + 0.5), in float32.
 
         Notes
         -----
-        Along a path the cost is L(p, n) = C(p, n) + min(L(q, n), L(q, n +- 1) + P1, min_i L(q, i) + P2) - min_i L(q, i),
-        where q is the pixel before p.  The best label has the lowest sum of the eight L, and is the lowest of several.
-        Its fraction is the vertex of the parabola through the sums beside it, if both exist and it has one.
+        Along a path the cost is
+
+            L(p, n) = C(p, n) + min(L(q, n), L(q, n +- 1) + P1, min_i L(q, i) + P2) - min_i L(q, i),
+
+        where q is the pixel before p; the first pixel of a path has L = C.  The best label has the lowest sum of the
+        eight L, and is the lowest of several.  Its fraction is the vertex of the parabola through the sums beside it,
+        if both exist and it has one.
         """
 
     @abstractmethod
@@ -166,16 +176,30 @@ class SweepEngine(ABC):
 
         Notes
         -----
-        Offsets are divided by `radius`, and `RIDGE` is added to the variances of both, so that a plane that nothing
-        holds is level.
+        Neighbours outside the frame do not count.  Offsets are divided by `radius`, and `RIDGE` is added to the
+        variances of both, so that a plane that nothing holds is level.  A pixel keeps its value if the weights around
+        it add up to less than `LEAST_WEIGHT`.
         """
 
     @abstractmethod
     def median(self, w: Map, radius: int, colour: float) -> Map:
         """Return the weighted median of each pixel's neighbourhood; weights are exp(-(dI / colour)^2) as above.
 
-        It is the first of the sorted values at which the sum of the weights reaches half of the whole.
+        It is the first of the sorted values at which the sum of the weights reaches half of the whole.  Neighbours
+        outside the frame do not count.
         """
 
 
-RIDGE = 0.02
+def blur_kernel(sigma: float) -> NDArray[np.float64]:
+    """Return the taps of a Gaussian from -radius to radius; the border's pixels are repeated outside the image."""
+    if sigma == 0:
+        return np.ones(1)
+    radius = max(1, math.ceil(2 * sigma))
+    taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    return taps / taps.sum()
+
+
+def view_weights(epipoles: NDArray[np.float64], near: float) -> NDArray[np.float64]:
+    """Return each target's weight in the mean of its arm: |(e_x, e_y)|^-near, and 1 for the nearest target."""
+    length = np.maximum(np.hypot(epipoles[:, 0], epipoles[:, 1]), SHORTEST)
+    return (length / length.min()) ** -near
