@@ -149,7 +149,7 @@ CASES = {
     "behind the camera": Case(flat_views((21, 34), [(1, 0, -0.3), (0, 1, 0.01)], [0, 1, 2], np.float32), 10.5, 9),
     "one row": Case(flat_views((1, 40), LINE, [0, 3, 4]), around((1, 40), 0.5, 2), 12),
     "one column": Case(flat_views((40, 1), [(0, 1), (0, -1)], [0, 1, 2], np.float32, 1), -5.5, 12),
-    "one pixel": Case(flat_views((1, 1), CROSS, PAIRS), -1.0, 3),
+    "one pixel": Case(flat_views((1, 1), CROSS, PAIRS, disparity=0.0), -1.0, 3),
     "constant": Case(odd._replace(colours=np.full_like(odd.colours, 77)), -1.0, 3),
     "out of the frame": Case(odd, 400.5),
     "partly out of the frame": Case(odd, around((37, 53), -3, 150), 5),
