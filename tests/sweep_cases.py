@@ -146,7 +146,7 @@ CASES = {
     "turned": Case(turned, around((37, 53), 0.5, 3)),
     "turned, with holes": Case(with_holes(turned), around((37, 53), 3, 1.5)),
     "holes in shifted views": Case(with_holes(line), around((37, 53), 3, 1.5)),
-    "behind the camera": Case(flat_views((21, 34), [(1, 0, -0.3), (0, 1, 0.01)], [0, 1, 2], np.float32), 10.5, 9),
+    "behind the camera": Case(flat_views((21, 34), [(-3.5, -3, -0.3), (0, 1, 0.01)], [0, 1, 2], np.float32), 10.5, 9),
     "one row": Case(flat_views((1, 40), LINE, [0, 3, 4]), around((1, 40), 0.5, 2), 12),
     "one column": Case(flat_views((40, 1), [(0, 1), (0, -1)], [0, 1, 2], np.float32, 1), -5.5, 12),
     "one pixel": Case(flat_views((1, 1), CROSS, PAIRS, disparity=0.0), -1.0, 3),
