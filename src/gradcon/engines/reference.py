@@ -14,6 +14,7 @@ from gradcon.arrays import to_host
 from gradcon.engines import model
 from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
+from gradcon.engines.sweep import SweepEngine, Views
 from gradcon.scene import Scene, geometry
 
 __all__ = ["ReferenceEngine", "create", "current_device", "why_not"]
@@ -25,6 +26,12 @@ INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
 
 def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> ReferenceEngine:
     return ReferenceEngine(scene, epsilon)
+
+
+def create_sweep(views: Views) -> SweepEngine:
+    from gradcon.engines.reference_sweep import ReferenceSweep
+
+    return ReferenceSweep(views)
 
 
 class ReferenceEngine(HostEngine[Field, Warped]):

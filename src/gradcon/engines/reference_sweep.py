@@ -77,7 +77,7 @@ class ReferenceSweep(SweepEngine):
 
     def label_costs(self, w: float, noise: Map, arms: ArmCosts) -> Field:
         """Return every pixel's cost at disparity w, from 0 to 1."""
-        taps, weights = blur_kernel(arms.blur), view_weights(self.views.epipoles, arms.near)
+        taps, weights = blur_kernel(arms.blur), view_weights(self.views, arms.near)
         blurred, counts = [], []
         for first, end in zip(self.views.arms[:-1], self.views.arms[1:], strict=True):
             views = np.stack([np.minimum(self.view_difference(t, w) / noise, 1.0) for t in range(first, end)])

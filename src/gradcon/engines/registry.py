@@ -12,6 +12,7 @@ from typing import Protocol
 
 from gradcon.engines.contract import AnyEngine, Stage
 from gradcon.engines.device import Device, Host
+from gradcon.engines.sweep import SweepEngine, Views
 from gradcon.errors import DeviceError, InputError
 from gradcon.scene import Scene
 
@@ -23,6 +24,9 @@ class EngineModule(Protocol):
 
     def create(self, scene: Scene, epsilon: float, after: AnyEngine | None = None) -> AnyEngine:
         """Make an engine; it may take over the memory of `after`, an engine of any kind whose work is done."""
+
+    def create_sweep(self, views: Views) -> SweepEngine:
+        """Make an engine for a plane sweep."""
 
     def why_not(
         self, scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None
@@ -102,6 +106,22 @@ def create(
         reason = _why_not(kind, name, scene, stages, after)
         if reason is None:
             engine = kind.load().create(scene, epsilon, after)
+            engine.note = f"no GPU: {reasons[-1]}" if reasons else engine.note
+            return engine
+        reasons.append(reason)
+    raise _unusable(name, reasons[-1])
+
+
+def create_sweep(name: str, scene: Scene, colour: bool = True) -> SweepEngine:
+    """Make the engine called `name` for a plane sweep over a scene; `auto` takes the GPU if it can be used."""
+    from gradcon.engines.sweep_views import views_of
+
+    check(name)
+    reasons: list[str] = []
+    for kind in _candidates(name):
+        reason = _why_not(kind, name, scene)
+        if reason is None:
+            engine = kind.load().create_sweep(views_of(scene, colour))
             engine.note = f"no GPU: {reasons[-1]}" if reasons else engine.note
             return engine
         reasons.append(reason)

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from gradcon.arrays import to_host
 from gradcon.engines.device import Device
 
 Map = Any  # one float32 per pixel, (height, width), in the memory of the engine's device
@@ -50,6 +51,19 @@ class Views(NamedTuple):
     scale: float  # colours * scale is from 0 to 1
     epipoles: NDArray[np.float64]  # (T, 3)
     arms: NDArray[np.int32]  # arm a has the targets arms[a] to arms[a + 1] - 1, the nearest first
+    order: NDArray[np.intp] | None = None  # which of the scene's targets each one is, if they come from a scene
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The height and width of a view."""
+        height, width = self.colours.shape[-2:]
+        return height, width
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """How far each target sees the middle of the reference move, in pixels per unit of disparity."""
+        middle = (np.array(self.shape[::-1]) - 1) / 2
+        return np.maximum(np.hypot(*(self.epipoles[:, :2] - middle * self.epipoles[:, 2:]).T), SHORTEST)
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,10 @@ class SweepEngine(ABC):
 
     def __init__(self, views: Views) -> None:
         self.views = views
+
+    def upload(self, w: ArrayLike) -> Map:
+        """Return a disparity map in the memory of the engine's device."""
+        return np.ascontiguousarray(to_host(w), np.float32)
 
     @abstractmethod
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:
@@ -199,7 +217,6 @@ def blur_kernel(sigma: float) -> NDArray[np.float64]:
     return taps / taps.sum()
 
 
-def view_weights(epipoles: NDArray[np.float64], near: float) -> NDArray[np.float64]:
-    """Return each target's weight in the mean of its arm: |(e_x, e_y)|^-near, and 1 for the nearest target."""
-    length = np.maximum(np.hypot(epipoles[:, 0], epipoles[:, 1]), SHORTEST)
-    return (length / length.min()) ** -near
+def view_weights(views: Views, near: float) -> NDArray[np.float64]:
+    """Return each target's weight in the mean of its arm: length^-near, and 1 for the nearest target."""
+    return (views.lengths / views.lengths.min()) ** -near

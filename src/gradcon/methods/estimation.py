@@ -113,7 +113,7 @@ class Finished(NamedTuple):
 
 def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: AnyEngine | None = None) -> AnyEngine:
     """Make the engine for an estimate; reject one that cannot leave its maps on a device if it is asked to."""
-    engine = engines.create(name, scene, options.epsilon, METHODS[options.method].stages(scene, options), after)
+    engine = METHODS[options.method].create(name, scene, options, after)
     if on_device and not engines.ENGINES[engine.name].keeps_maps:
         why = f" ({engine.note})" if engine.note else ""
         raise InputError("on_device", f"the engine is {engine.name}, whose maps are not on a GPU{why}", "use cuda")

@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import sampled
 from gradcon.engines import AnyEngine, Stage
-from gradcon.result.weights import CODES, Weights
+from gradcon.result.weights import CODES, LONGEST_SIDE, MOST_CODES, SOLVES, Weights
 
-MOST_CODES = 2**22  # in a record of SOLVES solves; a longer record has proportionally more
-SOLVES = 20
-LONGEST_SIDE = 256  # of the kept disparities, in pixels
 
 
 class Recorder:

@@ -8,14 +8,17 @@ To add one of the paper's kind, add a recipe to `schedules`.  To add another kin
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from gradcon import engines
 from gradcon.engines import AnyEngine, Clock, Stage
 from gradcon.errors import InputError
 from gradcon.methods.schedules import RECIPES, stages_of
+from gradcon.methods.sweep.settings import TERMS as SWEEP_TERMS
 from gradcon.result import Solve
 from gradcon.result.stopped import Stopped
 from gradcon.result.weights import Weights
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
     from gradcon.methods.loop import Callback
     from gradcon.methods.options import Options
 
-MODEL_TERMS = ("gradient", "scale")  # of the Gradient Consistency Model
+MODEL_TERMS = {  # of the Gradient Consistency Model
+    "gradient": "ignores that gradients differ between views",
+    "scale": "ignores that gradients differ between scales",
+}
 
 
 class MethodRun(Protocol):
@@ -70,10 +76,17 @@ class Method:
 
     name: str
     module: str
-    terms: tuple[str, ...] = ()  # that an ablation may leave out
+    terms: Mapping[str, str] = field(default_factory=dict)  # what an ablation may leave out, and what that changes
+    sweeps: bool = False  # it needs the operations of `gradcon.engines.sweep`, not those of a step
 
     def load(self) -> MethodModule:
         return importlib.import_module(self.module)
+
+    def create(self, engine: str, scene: Scene, options: Options, after: AnyEngine | None = None) -> AnyEngine:
+        """Make the engine that the method runs on; `after` is one whose work is done."""
+        if self.sweeps:
+            return engines.create_sweep(engine, scene, colour=options.without != "colour")
+        return engines.create(engine, scene, options.epsilon, self.stages(scene, options), after)
 
     def stages(self, scene: Scene, options: Options) -> list[Stage]:
         """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""
@@ -81,16 +94,19 @@ class Method:
 
 
 _PAPER = (
-    Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else ()) for name, recipe in RECIPES.items()
+    Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else {}) for name, recipe in RECIPES.items()
 )
-METHODS = {method.name: method for method in (*_PAPER,)}
+_SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, sweeps=True)
+METHODS = {method.name: method for method in (_SWEEP, *_PAPER)}
 
 
 def check(method: str, without: str | None) -> None:
     """Reject a method that does not exist, or one that lacks the term to be left out."""
     if method not in METHODS:
         raise InputError("method", f"{method!r} is not one of {', '.join(METHODS)}")
-    if without is not None and without not in MODEL_TERMS:
-        raise InputError("without", f"{without!r} is not one of {', '.join(MODEL_TERMS)}")
     if without is not None and without not in METHODS[method].terms:
-        raise InputError("without", f"{method} has no {without} term to leave out", "use the method gcm")
+        having = [name for name, other in METHODS.items() if without in other.terms]
+        problem = f"{method} has no term {without!r} to leave out"
+        known = ", ".join(METHODS[method].terms)
+        remedies = [f"use one of {known}"] * bool(known) + [f"use the method {name}" for name in having]
+        raise InputError("without", problem, ", or ".join(remedies))

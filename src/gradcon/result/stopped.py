@@ -20,6 +20,7 @@ class StopReason(Enum):
         "The {solves} solves allowed were used up in stage {stage} of {stages}, before the finest scales or all views "
         "were reached. Raise `solves`."
     )
+    SWEPT = "All {passes} passes are done."
     CALLBACK = "The callback asked to stop after {solves} solves."
 
 

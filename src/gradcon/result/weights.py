@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 CODES = 255
+MOST_CODES = 2**22  # in a record of SOLVES solves; a longer record has proportionally more
+SOLVES = 20
+LONGEST_SIDE = 256  # of the kept disparities, in pixels
 
 
 @dataclass(frozen=True, eq=False)

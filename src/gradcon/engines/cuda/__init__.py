@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from gradcon.engines.contract import AnyEngine, Stage
 from gradcon.engines.cuda import device
+from gradcon.engines.sweep import Views
 from gradcon.scene import Scene
 
 if TYPE_CHECKING:
     from gradcon.engines.cuda.engine import CudaEngine
+    from gradcon.engines.cuda.sweep import CudaSweep
 
-__all__ = ["create", "current_device", "why_not"]
+__all__ = ["create", "create_sweep", "current_device", "why_not"]
 
 current_device = device.current_device
 
@@ -21,6 +23,12 @@ def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> Cuda
     from gradcon.engines.cuda.engine import CudaEngine
 
     return CudaEngine(scene, epsilon, after=after if isinstance(after, CudaEngine) else None)
+
+
+def create_sweep(views: Views) -> CudaSweep:
+    from gradcon.engines.cuda.sweep import CudaSweep
+
+    return CudaSweep(views)
 
 
 def why_not(scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None) -> str | None:

@@ -1,0 +1,67 @@
+"""The views of a scene as a sweep wants them: in arms, and turned so that only their places differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcon.arrays import module_of, to_device, to_host
+from gradcon.engines.reference import sample_cubic
+from gradcon.engines.sweep import Views
+from gradcon.scene import Scene, geometry
+
+DIRECTIONS = 8  # a full grid has an arm in each
+
+
+def views_of(scene: Scene, colour: bool = True) -> Views:
+    """Return the views of a scene; without `colour`, their luma."""
+    B = scene.baselines
+    lengths = np.hypot(*B.T)
+    direction = np.rint(np.arctan2(B[:, 1], B[:, 0]) * DIRECTIONS / (2 * np.pi)).astype(int) % DIRECTIONS
+    order = np.lexsort((lengths, direction))
+    arms = np.searchsorted(direction[order], [*np.unique(direction), DIRECTIONS])
+    colours, scale = scene.colours[np.concatenate([[0], 1 + order])], scene.colour_scale
+    if not colour:
+        luma = module_of(colours).stack([scene.reference, *scene.targets[order]])
+        colours, scale = luma[:, None], 1.0
+    epipoles = np.linalg.solve(scene.M, scene.m[..., None])[order, :, 0]
+    if not all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
+        colours = _turned(colours, scene.M[order])
+    return Views(colours, scale, epipoles, arms.astype(np.int32), order)
+
+
+def _turned(colours: Any, M: geometry.Floats) -> Any:
+    """Resample the targets so that what is infinitely far away lies where the reference sees it; NaN elsewhere."""
+    images = to_host(colours)
+    _, _, height, width = images.shape
+    y, x = np.indices((height, width), dtype=np.float64)
+    turned = np.empty(images.shape, np.float32)
+    turned[0] = images[0]
+    for t, matrix in enumerate(M, start=1):
+        u, v, z = np.tensordot(matrix, np.stack([x, y, np.ones_like(x)]), axes=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u, v = u / z, v / z
+            seen = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
+        image = sample_cubic(images[t].astype(np.float64), np.where(seen, u, 0.0), np.where(seen, v, 0.0))
+        turned[t] = np.where(seen, image, np.nan)
+    return turned if module_of(colours) is np else to_device(turned)
+
+
+def shrunk(views: Views, k: int) -> Views:
+    """Return the views with blocks of k x k pixels averaged; disparities keep their unit."""
+    if k == 1:
+        return views
+    xp, dtype = module_of(views.colours), views.colours.dtype
+    count, channels, height, width = (n // d for n, d in zip(views.colours.shape, (1, 1, k, k), strict=True))
+    small = xp.empty((count, channels, height, width), dtype)
+    for image, colours in zip(small, views.colours, strict=True):  # one by one, because the sums take more memory
+        sums = xp.zeros(image.shape, np.float32)
+        for y in range(k):
+            for x in range(k):
+                sums += colours[:, y : k * height : k, x : k * width : k]
+        image[...] = sums / (k * k) if dtype.kind == "f" else xp.rint(sums / (k * k))
+    middle = (k - 1) / 2  # of a block's pixels
+    e_x, e_y, e_z = views.epipoles.T
+    epipoles = np.stack([(e_x - middle * e_z) / k, (e_y - middle * e_z) / k, e_z], axis=1)
+    return views._replace(colours=small, epipoles=epipoles)

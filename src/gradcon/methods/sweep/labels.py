@@ -1,0 +1,69 @@
+"""Which labels a search tries, and how the range of the disparities is found."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcon.arrays import module_of
+from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.methods.sweep.settings import MOST_LABELS
+
+SMALL = 128  # pixels on the longer side of the copy on which the range is searched
+REACH = 0.25  # of the longer side: how far the farthest view may see a surface move
+SURE = 0.15  # by how much the best label must be cheaper than any other, on average along its paths
+RARE = 0.003  # the share of sure pixels on either side that may lie outside the range
+MARGIN = 0.05  # of the range, which is added on either side
+FEWEST = 50  # sure pixels that tell a range
+
+
+class Labels(NamedTuple):
+    """The labels first, first + 1, ..., of `count`; label k is the disparity k * step."""
+
+    first: int
+    count: int
+    step: float
+
+    @classmethod
+    def between(cls, low: float, high: float, step: float) -> Labels:
+        first = math.floor(low / step)
+        return cls(first, max(3, math.ceil(high / step) - first + 1), step)
+
+
+def step_of(engine: SweepEngine, pixels: float) -> float:
+    """Return the disparity that moves a surface by so many pixels in the farthest view."""
+    return pixels / float(engine.views.lengths.max())
+
+
+def whole_range(engine: SweepEngine, pixels: float) -> Labels:
+    """Return all labels that are within reach."""
+    reach = REACH * max(engine.views.shape) / float(engine.views.lengths.max())
+    return Labels.between(-reach, reach, step_of(engine, pixels))
+
+
+def found_range(w: Map, lead: Map, step: float) -> tuple[float, float]:
+    """Return the range of the disparities that a small copy shows.
+
+    `lead` says by how much the best label of each pixel is cheaper than any other.  A pixel without texture has no say,
+    because its label is as good as any: a range that is too long lets it stray.
+    """
+    xp = module_of(w)
+    sure = w[lead > SURE]
+    if sure.size < min(FEWEST, w.size // 4):
+        return -step, step
+    low, high = (float(v) for v in xp.quantile(sure, xp.asarray([RARE, 1 - RARE])))
+    margin = 2 * step + MARGIN * (high - low)
+    return low - margin, high + margin
+
+
+def halvings(low: float, high: float, step: float) -> int:
+    """Return how often the views must be halved until the range has no more labels than a search can try."""
+    count = (high - low) / step
+    return max(0, math.ceil(math.log2(max(count, 1) / MOST_LABELS)))
+
+
+def shrink_factor(shape: tuple[int, int]) -> int:
+    """Return how many pixels along each axis become one in the copy on which the range is searched."""
+    return int(np.clip(math.ceil(max(shape) / SMALL), 1, max(1, min(shape) // 2)))

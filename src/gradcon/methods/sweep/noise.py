@@ -1,0 +1,66 @@
+"""How much the views differ even where they agree best, and where the reference has edges.
+
+Differences are judged relative to this level, so that clean and noisy scenes need no different parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.arrays import module_of
+from gradcon.engines.sweep import Map, SweepEngine, Views
+from gradcon.methods.sweep.labels import Labels
+from gradcon.methods.sweep.settings import LEAST_EDGE, LEAST_NOISE, NOISE
+
+CELLS = 64  # into which the smallest differences are gathered, along each axis
+SPREAD = 0.12  # of the longer side: the standard deviation of the Gaussian that smooths them
+OUTLIERS = 0.05  # the share of the largest differences, which come from pixels that no other view sees
+
+
+def noise_level(engine: SweepEngine, labels: Labels) -> Map:
+    """Return the colour difference that counts as a full disagreement, pixel by pixel."""
+    height, width = engine.views.shape
+    down, across = max(1, height // CELLS), max(1, width // CELLS)
+    smallest = engine.difference(labels.first, labels.count, labels.step, down)
+    xp = module_of(smallest)
+    known = smallest[xp.isfinite(smallest)]
+    if known.size == 0:
+        return xp.full((height, width), LEAST_NOISE, np.float32)
+    smallest = xp.minimum(smallest, xp.quantile(known, 1 - OUTLIERS))
+    columns = width // across
+    cells = smallest[:, : columns * across].reshape(len(smallest), columns, across).mean(axis=2)
+    rows, columns = np.arange(len(cells)) * down, (np.arange(columns) + 0.5) * across - 0.5
+    spread = SPREAD * max(height, width)
+    smooth = (
+        xp.asarray(_weights(height, rows, spread), np.float32)
+        @ cells.astype(np.float32)
+        @ xp.asarray(_weights(width, columns, spread).T, np.float32)
+    )
+    return xp.maximum(np.float32(NOISE) * smooth, np.float32(LEAST_NOISE))
+
+
+def _weights(size: int, places: NDArray[Any], spread: float) -> NDArray[np.float64]:
+    """Return the weights of the cells at some places in the mean at each of `size` pixels."""
+    weights = np.exp(-0.5 * ((np.arange(size)[:, None] - places) / spread) ** 2)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def edge_factors(views: Views, noise: Map, jump: float, edge: float) -> Any:
+    """Return what remains of a penalty between neighbours, as `SweepEngine.aggregate` wants it."""
+    xp = module_of(noise)
+    reference = xp.asarray(views.colours[0]).astype(np.float32) * np.float32(views.scale)
+    width = np.float32(-1) / xp.maximum(np.float32(LEAST_EDGE), np.float32(edge) * noise)
+    factors = xp.ones((4, *views.shape), np.float32)
+    everywhere, later, earlier = slice(None), slice(1, None), slice(None, -1)
+    for factor, here, there in (
+        (factors[0], (everywhere, later), (everywhere, earlier)),
+        (factors[1], (later, everywhere), (earlier, everywhere)),
+        (factors[2], (later, later), (earlier, earlier)),
+        (factors[3], (later, earlier), (earlier, later)),
+    ):
+        difference = xp.abs(reference[:, *here] - reference[:, *there]).mean(axis=0)
+        factor[here] = np.float32(jump) + np.float32(1 - jump) * xp.exp(difference * width[here])
+    return factors

@@ -1,0 +1,63 @@
+"""One pass of the sweep: costs, the best labels along paths, and a median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcon.arrays import module_of
+from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.methods.sweep.labels import Labels, step_of
+from gradcon.methods.sweep.noise import edge_factors
+from gradcon.methods.sweep.settings import COLOUR_OF_MEDIAN, COLOUR_OF_PLANE, Pass
+
+PATHS = 8
+
+
+class Swept(NamedTuple):
+    """What a pass found: the disparity, and how sure it is; costs are averaged over the paths, and 1 at most."""
+
+    w: Map
+    lowest: Map
+    curvature: Map
+    lead: Map  # of the best label over any other
+
+
+@dataclass
+class Level:
+    """The views at one size, with their noise level."""
+
+    engine: SweepEngine
+    noise: Map
+
+    def search(self, how: Pass, labels: Labels) -> Swept:
+        """Try the same labels at every pixel."""
+        start = module_of(self.noise).full(self.engine.views.shape, labels.first, np.float32)
+        return self._sweep(how, start, labels.count, labels.step)
+
+    def search_near(self, how: Pass, w: Map) -> Swept:
+        """Try labels around a smooth surface through w, so that a slant costs nothing."""
+        assert how.planes is not None
+        surface, planes, step = w, how.planes, step_of(self.engine, how.step)
+        spread = step_of(self.engine, planes.disparity)
+        for _ in range(planes.fits):
+            surface = self.engine.fit_planes(
+                surface, planes.radius, planes.stride, COLOUR_OF_PLANE, planes.distance, spread
+            )
+        start = surface / np.float32(step) - np.float32((how.labels - 1) / 2)
+        return self._sweep(how, start, how.labels, step)
+
+    def _sweep(self, how: Pass, start: Map, labels: int, step: float) -> Swept:
+        costs = self.engine.costs(start, labels, step, self.noise, how.arms, how.unit)
+        best = self.engine.aggregate(costs, self._edges(how), how.small * how.unit, how.large * how.unit)
+        w = (start + best.label) * np.float32(step)
+        if how.median:
+            w = self.engine.median(w, how.median, COLOUR_OF_MEDIAN)
+        scale = np.float32(1 / (PATHS * how.unit))
+        lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
+        return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+
+    def _edges(self, how: Pass) -> Any:
+        return edge_factors(self.engine.views, self.noise, how.jump, how.edge)

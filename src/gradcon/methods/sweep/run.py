@@ -1,0 +1,196 @@
+"""A sweep from its first pass to its last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradcon import engines
+from gradcon.arrays import as_array, module_of, to_host
+from gradcon.engines import Clock
+from gradcon.engines.failures import in_words
+from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.engines.sweep_views import shrunk
+from gradcon.errors import InputError
+from gradcon.methods.loop import Callback
+from gradcon.methods.options import Options
+from gradcon.methods.sweep import labels, settings
+from gradcon.methods.sweep.arm_record import ArmRecord
+from gradcon.methods.sweep.labels import Labels
+from gradcon.methods.sweep.noise import noise_level
+from gradcon.methods.sweep.passes import Level, Swept
+from gradcon.methods.sweep.uncertainty import deviation
+from gradcon.progress import display
+from gradcon.result import Solve
+from gradcon.result.stopped import Stopped, StopReason
+from gradcon.result.weights import Weights
+from gradcon.scene import Scene
+
+
+class Start(NamedTuple):
+    """Where a sweep begins: with a range to search, or near a map that is known already."""
+
+    low: float
+    high: float
+    near: Map | None
+
+
+@dataclass
+class SweepRun:
+    """A sweep: where it is, and how it got there.  Disparities are in pixels per unit baseline."""
+
+    scene: Scene
+    engine: SweepEngine
+    term: str | None  # what is left out
+    clock: Clock
+    record: ArmRecord | None = None
+    history: list[Solve] = field(default_factory=list)
+    stopped: Stopped | None = None
+    w: Any = None
+    _range: tuple[float, float] = (0.0, 0.0)
+    _labels: int = 0
+    _lead: Map | None = None  # in the first pass
+    _last: Swept | None = None
+
+    def passes(self, initial: Map | None) -> Iterator[Solve]:
+        """Make one pass after the other."""
+        first, second, third = settings.without(self.term)
+        start = Start(*_bounds(initial), initial) if initial is not None else self.clock("range", self._search_range)
+        self._range = start.low, start.high
+        step = labels.step_of(self.engine, first.step)
+        sizes = 0 if start.near is not None else labels.halvings(start.low, start.high, step)
+        for size in range(sizes, -1, -1):
+            level = self._level(size, Labels.between(start.low, start.high, step * 2**size))
+            if size == sizes and start.near is None:
+                tried = Labels.between(start.low, start.high, step * 2**size)
+                self._labels = tried.count
+                swept = yield from self._pass(first.name, size, level, lambda: level.search(first, tried))
+                self._lead = swept.lead
+                if self.term == "surface":
+                    break
+            near = start.near if self._last is None else enlarged(self._last.w, level.engine.views.shape)
+            yield from self._pass(second.name, size, level, lambda: level.search_near(second, near))
+            if size == 0:
+                near = self.w
+                yield from self._pass(third.name, size, level, lambda: level.search_near(third, near))
+        self.stopped = Stopped.because(StopReason.SWEPT, passes=len(self.history))
+
+    def _search_range(self) -> Start:
+        """Search everything on a small copy."""
+        first = settings.without(self.term)[0]
+        k = labels.shrink_factor(self.scene.shape)
+        small = type(self.engine)(shrunk(self.engine.views, k))
+        everything = labels.whole_range(small, first.step)
+        swept = Level(small, noise_level(small, everything)).search(first, everything)
+        return Start(*labels.found_range(swept.w, swept.lead, everything.step), None)
+
+    def _level(self, size: int, tried: Labels) -> Level:
+        engine = self.engine if size == 0 else type(self.engine)(shrunk(self.engine.views, 2**size))
+        noise = self.clock("noise", noise_level, engine, tried)
+        if self.term == "noise":
+            noise = module_of(noise).full_like(noise, settings.FIXED_NOISE)
+        return Level(engine, noise)
+
+    def _pass(self, name: str, size: int, level: Level, search: Callable[[], Swept]) -> Iterator[Any]:
+        """Make a pass, and yield its row of the history."""
+        began, before = time.perf_counter(), self.w
+        swept = self._last = self.clock(name, search)
+        self.w = enlarged(swept.w, self.scene.shape)
+        if self.record is not None:
+            self.record.see(len(self.history) + 1, to_host(self.w), to_host(enlarged(level.noise, self.scene.shape)))
+        change = abs(self.w - before) if before is not None else abs(self.w)
+        truth = self.scene.known_truth
+        error = None if truth is None else to_host(self.w) - to_host(truth)
+        row = Solve(
+            solve=len(self.history) + 1,
+            stage=len(self.history),
+            scales=(size,),
+            views=1 + len(self.scene.target_names),
+            step_mean=float(change.mean()),
+            step_max=float(change.max()),
+            clipped=0.0,
+            inner_iterations=0,
+            seconds=time.perf_counter() - began,
+            rmse=None if error is None else float(np.sqrt(np.nanmean(np.square(error, dtype=np.float64)))),
+        )
+        self.clock.settle()
+        self.history.append(row)
+        yield row
+        return swept
+
+    def maps(self) -> tuple[Any, Any]:
+        """Return the disparity and its predicted standard deviation, in the memory that the engine works in."""
+        assert self._last is not None
+        lead = None if self._lead is None else enlarged(self._lead, self.scene.shape)
+        last = Swept(*(enlarged(a, self.scene.shape) for a in self._last))
+        return self.w, deviation(self.engine.views, lead, last)
+
+    def weights(self) -> Weights | None:
+        """Return which views were trusted, if that was recorded."""
+        return self.record.weights() if self.record is not None else None
+
+    def choices(self) -> dict[str, Any]:
+        """Return the range that was searched, and the number of labels in it."""
+        return {"disparity_range": list(self._range), "labels": self._labels}
+
+
+@in_words
+def minimise(
+    scene: Scene,
+    options: Options,
+    *,
+    initial: ArrayLike | None = None,
+    engine: str | SweepEngine = "auto",
+    progress: bool = False,
+    callback: Callback | None = None,
+    keep_weights: bool = False,
+) -> SweepRun:
+    """Sweep a scene, without what `estimate` adds: warnings and metrics."""
+    if isinstance(engine, str):
+        engine = engines.create_sweep(engine, scene, colour=options.without != "colour")
+    record = ArmRecord(scene, engine.views) if keep_weights else None
+    run = SweepRun(scene, engine, options.without, Clock(engine.device), record)
+    most = 3
+    with display(most, scene.name) if progress else nullcontext(lambda row: None) as show:
+        for row in run.passes(_start(scene, initial, engine)):
+            show(row)
+            if callback is not None and callback(row, to_host(run.w)):
+                run.stopped = Stopped.because(StopReason.CALLBACK, solves=row.solve)
+                break
+    return run
+
+
+def enlarged(w: Map, shape: tuple[int, int]) -> Map:
+    """Return a map of a smaller copy at a larger size; each pixel becomes a block."""
+    if w.shape == shape:
+        return w
+    xp = module_of(w)
+    k = max(1, round(max(shape[0] / w.shape[0], shape[1] / w.shape[1])))
+    y, x = (xp.asarray(np.minimum(np.arange(n) // k, m - 1)) for n, m in zip(shape, w.shape, strict=True))
+    return w[y[:, None], x[None, :]]
+
+
+def _bounds(w: Map) -> tuple[float, float]:
+    return float(w.min()), float(w.max())
+
+
+def _start(scene: Scene, initial: ArrayLike | None, engine: SweepEngine) -> Map | None:
+    """Return the map to start from in the engine's memory; None to search everything."""
+    if initial is None:
+        return None
+    given = as_array(initial)
+    if given.ndim == 0:
+        problem = "is a number, but the sweep searches all disparities and needs none to start from"
+        raise InputError("initial", problem, "leave it out, give a map, or use the method gcm")
+    if given.dtype.kind not in "buif" or given.shape != scene.shape:
+        raise InputError("initial", f"is {given.shape} but the scene is {scene.shape}", "give a map of the scene's size")
+    w = engine.upload(given.astype(np.float32))
+    if not module_of(w).isfinite(w).all():
+        raise InputError("initial", "holds NaN or infinite disparities", "fill them in first")
+    return w

@@ -1,0 +1,105 @@
+"""The parameters of the sweep: the same for every scene, because they are relative to the noise and the baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gradcon.engines.sweep import ArmCosts
+
+# What an ablation may leave out, and what the method then does.
+TERMS = {
+    "colour": "compares luma instead of colours",
+    "arms": "gives all arms the same weight, so hidden views count",
+    "near": "weighs near and far views alike in the first pass",
+    "noise": "takes one noise level for every pixel and scene",
+    "edges": "charges the same for a jump at an image edge as elsewhere",
+    "surface": "ends after the first pass, whose labels have no slant",
+    "median": "skips the median filters",
+}
+
+MOST_LABELS = 192  # of the first pass; if the range needs more, it runs on a smaller copy
+NOISE = 6.0  # times the smallest difference between the views is a full disagreement
+LEAST_NOISE = 0.002
+FIXED_NOISE = 0.05  # without the term `noise`
+COLOUR_OF_PLANE, COLOUR_OF_MEDIAN = 0.15, 0.07  # differences at which a neighbour counts 1/e as much
+LEAST_EDGE = 0.003  # the smallest difference of colour that makes an edge
+
+
+@dataclass(frozen=True)
+class Planes:
+    """How the surface that a pass searches around is fitted to the map before it; see `SweepEngine.fit_planes`."""
+
+    disparity: float  # in pixels of the farthest view
+    distance: float
+    radius: int = 16
+    stride: int = 4
+    fits: int = 2
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One search for the best labels."""
+
+    name: str
+    step: float  # from label to label, in pixels of the farthest view
+    arms: ArmCosts
+    small: float  # penalties for a change by one label, and by more; a view that disagrees fully costs 1
+    large: float
+    jump: float  # the share of the penalties that remains at a strong edge
+    edge: float  # the difference of colour that makes an edge, in units of the noise
+    median: int  # radius
+    labels: int = 0  # of each pixel's band; 0 for the whole range
+    planes: Planes | None = None  # None for a flat surface
+
+    @property
+    def unit(self) -> float:
+        """What a cost of 1 is stored as: the most for which the sums of eight paths fit into 16 bits."""
+        return float(65535 // (8 * (1 + self.large)))
+
+
+FIRST = Pass(
+    "first",
+    step=0.5,
+    arms=ArmCosts(near=2.0, blur=0.0, c0=0.3, sharpness=2),
+    small=2.0,
+    large=36.0,
+    jump=0.003,
+    edge=0.2,
+    median=1,
+)
+SECOND = Pass(
+    "second",
+    step=0.24,
+    arms=ArmCosts(near=0.0, blur=0.7, c0=0.2, sharpness=1),
+    small=0.4,
+    large=5.0,
+    jump=0.01,
+    edge=0.05,
+    median=1,
+    labels=41,
+    planes=Planes(disparity=2.0, distance=12.0),
+)
+THIRD = replace(
+    SECOND,
+    name="third",
+    step=0.32,
+    arms=ArmCosts(near=0.0, blur=1.4, c0=0.2, sharpness=2),
+    median=3,
+    labels=9,
+    planes=Planes(disparity=0.24, distance=13.0),
+)
+
+
+def without(term: str | None) -> tuple[Pass, Pass, Pass]:
+    """Return the three passes, changed by what is left out."""
+    passes = FIRST, SECOND, THIRD
+    if term == "arms":
+        # So large a constant makes all weights the same.
+        passes = tuple(replace(p, arms=replace(p.arms, c0=1e3)) for p in passes)  # type: ignore[assignment]
+    elif term == "near":
+        passes = replace(FIRST, arms=replace(FIRST.arms, near=0.0)), SECOND, THIRD
+    elif term == "edges":
+        passes = tuple(replace(p, jump=1.0) for p in passes)  # type: ignore[assignment]
+    elif term == "median":
+        passes = tuple(replace(p, median=0) for p in passes)  # type: ignore[assignment]
+    return passes
