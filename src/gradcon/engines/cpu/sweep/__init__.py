@@ -25,6 +25,7 @@ from gradcon.engines.sweep import ArmCosts, Best, SweepEngine, Views, blur_kerne
 __all__ = ["CpuSweep"]
 
 Map = NDArray[np.float32]
+ROW, TILE = (1, 512), (16, 96)  # the shapes of tiles: rows, columns
 DIRECTIONS = ((0, 1), (1, 2), (-1, 3))  # columns moved per row, and the entry of `edges`
 
 
@@ -58,7 +59,8 @@ class CpuSweep(SweepEngine):
             np.float32(arms.c0),
             arms.sharpness,
         )
-        rows, columns = (1, 256) if arms.blur == 0 and start.min() == start.max() else (16, 66 - combination.blur.size)
+        # Tiles share a margin if costs are blurred, and compute labels that only some pixels need if bands differ.
+        rows, columns = ROW if arms.blur == 0 and start.min() == start.max() else TILE
         self._deal(
             band_costs, self.sources, start, float(step), inverse_noise, combination, np.float32(unit),
             rows, columns, volume.reshape(-1, labels),

@@ -142,12 +142,13 @@ def add_difference(sources, t, w, y, first, last, line, out):
     """Add |I_t - I_r|, summed over the channels, for the columns that target t sees; out[0] is at column first."""
     shift, z = sources.epipoles[t, 0] * w, 1.0 + sources.epipoles[t, 2] * w
     i, f = split((y + sources.epipoles[t, 1] * w) / z)
-    if z == 1:
-        j, g = split(shift)
-        interpolate_down(sources, t, i, f, first + j, last + j, line)
-        subtract_shifted(sources, y, first, last, j, g, line, out)
-    else:
+    j, g = split(shift)
+    left, right = first + j, last + j
+    if z != 1:
         left = np.int64(np.floor((first + shift) / z))
         right = np.int64(np.floor((last - 1 + shift) / z)) + 1
-        interpolate_down(sources, t, i, f, left, right, line)
+    interpolate_down(sources, t, i, f, left, right, line)
+    if z == 1:
+        subtract_shifted(sources, y, first, last, j, g, line, out)
+    else:
         subtract_scaled(sources, y, first, last, shift, z, line, out)
