@@ -12,20 +12,29 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.engines.cuda import device as cuda_device
+from gradcon.engines.cuda.sweep import CudaSweep
 from gradcon.engines.reference_sweep import ReferenceSweep
 from gradcon.engines.sweep import ArmCosts, Best, SweepEngine, Views
+from simt import COMPILER, EmulatedGpu
 
 SCALE = {np.uint8: 1 / 255, np.uint16: 1 / 65535, np.float32: 1.0}
 
-# An engine that is not in the tree yet is left out.  The CUDA engine on the emulated GPU only needs another entry:
-# a function that makes it from views.
+# An engine that is not in the tree yet is left out.
 Make = Callable[[Views], SweepEngine]
 ENGINES: dict[str, Make] = {"reference": ReferenceSweep}
 if find_spec("gradcon.engines.cpu.sweep"):
     ENGINES["cpu"] = import_module("gradcon.engines.cpu.sweep").CpuSweep
+if COMPILER is not None:
+    ENGINES["emulated cuda"] = lambda views: CudaSweep(views, EmulatedGpu())
+    ENGINES["emulated cuda, backwards"] = lambda views: CudaSweep(views, EmulatedGpu(descending=True))
+if cuda_device.why_not() is None:
+    ENGINES["cuda"] = CudaSweep
 
-every_engine = pytest.mark.parametrize("name", ENGINES)
-compiled = pytest.mark.parametrize("name", [name for name in ENGINES if name != "reference"])
+MARKS = {"emulated cuda": pytest.mark.slow, "emulated cuda, backwards": pytest.mark.slow, "cuda": pytest.mark.gpu}
+PARAMETERS = [pytest.param(name, marks=MARKS.get(name, ())) for name in ENGINES]
+every_engine = pytest.mark.parametrize("name", PARAMETERS)
+compiled = pytest.mark.parametrize("name", PARAMETERS[1:])
 
 
 def ask(engine: SweepEngine, operation: str, *arguments: Any) -> Any:

@@ -57,7 +57,9 @@ class EmulatedGpu:
         self.launches: list[str] = []
 
     def empty(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
-        return np.full(shape, np.nan if np.dtype(dtype).kind == "f" else 0xDEAD, dtype)  # so that a read of it shows
+        dtype = np.dtype(dtype)
+        poison = np.nan if dtype.kind == "f" else 0xDEAD if dtype.itemsize > 1 else 0xDE  # so that a read of it shows
+        return np.full(shape, poison, dtype)
 
     def zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         return np.zeros(shape, dtype)

@@ -24,6 +24,7 @@ struct Block {
     unsigned threads = 0, ended = 0;
     Barrier all;
     std::vector<Barrier> warps;
+    std::vector<int> exchanged;  // by the lanes of each warp
     std::vector<unsigned char> shared;
 };
 struct Fiber { ucontext_t context; jmp_buf place; Block *block; dim3 thread; bool started = false, done = false; };
@@ -71,6 +72,17 @@ inline void synchronise_warp() {  // of threads that all come here
     unsigned generation = warp.generation;
     if (++warp.arrived == 32) warp = {0, generation + 1};
     wait_for(warp, generation);
+}
+
+// What a lane gives, for another one to take.
+inline int exchange(int value, unsigned other) {
+    unsigned thread = now->thread.y * block_size.x + now->thread.x;
+    int *warp = now->block->exchanged.data() + thread / 32 * 32;
+    warp[thread % 32] = value;
+    synchronise_warp();
+    value = warp[other % 32];
+    synchronise_warp();
+    return value;
 }
 
 inline void enter() {
@@ -121,6 +133,7 @@ inline void launch(
         one.index = {i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y};
         one.threads = block.x * block.y * block.z;
         one.warps.resize((one.threads + 31) / 32);
+        one.exchanged.resize(32 * one.warps.size());
         one.shared.assign(shared + 16, 0xff);  // NaN, so that a read before the first write shows
         blocks.push_back(one);
         if (!cooperative) {
@@ -149,6 +162,10 @@ template <class... A> void call(void (*kernel)(A...), void **values) {
 inline void __syncthreads() { simt::synchronise(); }
 inline void __syncwarp() { simt::synchronise_warp(); }
 inline unsigned atomicAdd(unsigned *at, unsigned value) { unsigned old = *at; *at += value; return old; }
+inline int atomicMin(int *at, int value) { int old = *at; *at = std::min(old, value); return old; }
+inline int atomicMax(int *at, int value) { int old = *at; *at = std::max(old, value); return old; }
+inline int __shfl_sync(unsigned, int value, int lane) { return simt::exchange(value, lane); }
+inline int __shfl_xor_sync(unsigned, int value, int mask) { return simt::exchange(value, (threadIdx.x % 32) ^ mask); }
 inline unsigned arrive(unsigned *at) { return atomicAdd(at, 1); }
 inline unsigned look(const unsigned *at) { return *at; }
 inline void publish(unsigned *at, unsigned value) { *at = value; }

@@ -24,6 +24,7 @@ from gradcon.extras import install_extra
 from gradcon.scene import Scene
 
 COOPERATIVE = "solve.cu"
+LATER = [file for file in KERNELS if file.startswith("sweep")]  # compiled when a sweep first needs them
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
 LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
@@ -68,10 +69,15 @@ class CupyGpu:
         self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._pinned, self._reading = cupy.cuda.alloc_pinned_memory(PINNED), threading.Lock()
         self._functions: dict[str, Any] = {}
-        for file, names in KERNELS.items():
-            module = cupy.RawModule(code=source(file), options=OPTIONS, enable_cooperative_groups=file == COOPERATIVE)
-            for name in names:
-                self._functions[name] = module.get_function(name)
+        for file in KERNELS:
+            if file not in LATER:
+                self._compile(file)
+
+    def _compile(self, file: str) -> None:
+        cooperative = file == COOPERATIVE
+        module = self.cupy.RawModule(code=source(file), options=OPTIONS, enable_cooperative_groups=cooperative)
+        for name in KERNELS[file]:
+            self._functions[name] = module.get_function(name)
 
     @in_words
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> DeviceArray:
@@ -111,6 +117,8 @@ class CupyGpu:
     def launch(
         self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any], shared: int = 0
     ) -> None:
+        if kernel not in self._functions:
+            self._compile(next(file for file, names in KERNELS.items() if kernel in names))
         function = self._functions[kernel]
         if shared > DEFAULT_SHARED and function.max_dynamic_shared_size_bytes < shared:
             function.max_dynamic_shared_size_bytes = shared

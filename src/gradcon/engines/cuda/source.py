@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from itertools import product
 
 from gradcon.engines import model
 from gradcon.engines.median_network import median_network
+
+PIXELS = tuple(product(("uint8", "uint16", "float32"), (1, 3)))  # type and channels, as in kernels/sweep_views.h
+
+
+def _for_pixels(*kernels: str) -> tuple[str, ...]:
+    """Return the names of kernels that exist for every kind of pixel."""
+    return tuple(f"{kernel}_{name}_{channels}" for kernel in kernels for name, channels in PIXELS)
+
 
 # The kernels by their file.  `solve` is compiled alone, because it is the only one launched cooperatively.
 KERNELS = {
@@ -14,8 +23,17 @@ KERNELS = {
         "keep_weights", "sum_unweighted", "uncertainties", "deviations", "update", "measure",
     ),
     "solve.cu": ("solve",),
+    "sweep_costs.cu": _for_pixels("pack", "difference", "costs"),
+    "sweep_paths.cu": ("add_paths", "best_labels"),
+    "sweep_surface.cu": _for_pixels("planes", "median"),
 }  # fmt: skip
-PARTS = {"images.cu": ("filters.h",), "solve.cu": ("cells.h", "grid.h", "levels.h")}  # included before it
+PARTS = {  # included before it
+    "images.cu": ("filters.h",),
+    "solve.cu": ("cells.h", "grid.h", "levels.h"),
+    "sweep_costs.cu": ("sweep_views.h",),
+    "sweep_paths.cu": (),
+    "sweep_surface.cu": ("sweep_views.h",),
+}
 OPTIONS = ("--std=c++17", "--use_fast_math")
 
 # The standard deviations whose filters the compiler knows (scales 0 to 2), by their radii.
