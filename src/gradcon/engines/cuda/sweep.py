@@ -64,7 +64,7 @@ class CudaSweep(SweepEngine):
 
     def costs(self, start: Map, labels: int, step: float, noise: Map, arms: ArmCosts, unit: float) -> Volume:
         taps = blur_kernel(arms.blur).astype(np.float32)
-        weights = view_weights(self.views.epipoles, arms.near).astype(np.float32)
+        weights = view_weights(self.views, arms.near).astype(np.float32)
         radius, count = len(taps) // 2, len(self.views.arms) - 1
         rows = TILE_Y + 2 * radius
         shared = BOUNDS_BYTES + self._sights + 4 * count * rows * (2 * TILE_X + 2 * radius)

@@ -54,7 +54,7 @@ class CpuSweep(SweepEngine):
         inverse_noise = np.float32(1) / (np.float32(self.sources.channels) * _plane(noise))
         combination = Combination(
             np.asarray(self.views.arms, np.int64),
-            view_weights(self.sources.epipoles, arms.near).astype(np.float32),
+            view_weights(self.views, arms.near).astype(np.float32),
             blur_kernel(arms.blur).astype(np.float32),
             np.float32(arms.c0),
             arms.sharpness,
