@@ -2,7 +2,18 @@
 
 from gradcon.engines.contract import AnyEngine, DataTerm, Engine, Stage, Step, StepReport, Weighting
 from gradcon.engines.device import Clock, Device, Host
-from gradcon.engines.registry import AUTO, ENGINES, NAMES, check, check_usable, create, create_sweep, device_for, kind_for
+from gradcon.engines.registry import (
+    AUTO,
+    ENGINES,
+    NAMES,
+    Worker,
+    check,
+    check_usable,
+    create,
+    create_sweep,
+    device_for,
+    kind_for,
+)
 
 __all__ = [
     "AUTO",
@@ -18,6 +29,7 @@ __all__ = [
     "Step",
     "StepReport",
     "Weighting",
+    "Worker",
     "check",
     "check_usable",
     "create",

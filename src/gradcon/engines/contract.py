@@ -154,10 +154,6 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
         """Return a plane as an array of (height, width) in the host's memory."""
         return self.device.get(self.visible(plane))
 
-    @abstractmethod
-    def another(self, scene: Scene, epsilon: float) -> AnyEngine:
-        """Return an engine for a quick look at another scene, on the same device."""
-
     def make_room(self, scene: Scene) -> None:  # engines without memory of their own have nothing to do
         """Release memory that an engine for `scene` could not take over; an engine that did so is no longer usable."""
 

@@ -174,12 +174,6 @@ class ReferenceEngine(HostEngine[Field, Warped]):
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])
 
-    def another(self, scene: Scene, epsilon: float) -> AnyEngine:
-        """Return the quick `cpu` engine: a first look need not be exact."""
-        from gradcon.engines.cpu.engine import CpuEngine
-
-        return CpuEngine(scene, epsilon)
-
 
 def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -> Field:
     """Return the model's weights of every scale and view at the middle pixel of every `step` x `step` block."""

@@ -17,6 +17,7 @@ from gradcon.errors import DeviceError, InputError
 from gradcon.scene import Scene
 
 AUTO = "auto"
+Worker = AnyEngine | SweepEngine  # what a method may work with
 
 
 class EngineModule(Protocol):
@@ -112,16 +113,14 @@ def create(
     raise _unusable(name, reasons[-1])
 
 
-def create_sweep(name: str, scene: Scene, colour: bool = True) -> SweepEngine:
-    """Make the engine called `name` for a plane sweep over a scene; `auto` takes the GPU if it can be used."""
-    from gradcon.engines.sweep_views import views_of
-
+def create_sweep(name: str, views: Views) -> SweepEngine:
+    """Make the engine called `name` for a plane sweep; `auto` takes the GPU if it can be used."""
     check(name)
     reasons: list[str] = []
     for kind in _candidates(name):
-        reason = _why_not(kind, name, scene)
+        reason = _why_not(kind, name)
         if reason is None:
-            engine = kind.load().create_sweep(views_of(scene, colour))
+            engine = kind.load().create_sweep(views)
             engine.note = f"no GPU: {reasons[-1]}" if reasons else engine.note
             return engine
         reasons.append(reason)

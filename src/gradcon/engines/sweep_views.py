@@ -25,7 +25,7 @@ def views_of(scene: Scene, colour: bool = True) -> Views:
     if not colour:
         luma = module_of(colours).stack([scene.reference, *scene.targets[order]])
         colours, scale = luma[:, None], 1.0
-    epipoles = np.linalg.solve(scene.M, scene.m[..., None])[order, :, 0]
+    epipoles = np.asarray(np.linalg.solve(scene.M, scene.m[..., None])[order, :, 0], np.float64)
     if not all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
         colours = _turned(colours, scene.M[order])
     return Views(colours, scale, epipoles, arms.astype(np.int32), order)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gradcon import engines
 from gradcon.arrays import as_array, to_host
-from gradcon.engines import AnyEngine
+from gradcon.engines import Worker
 from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
 from gradcon.methods.loop import Callback
@@ -111,7 +111,7 @@ class Finished(NamedTuple):
     warnings: list[str]
 
 
-def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: AnyEngine | None = None) -> AnyEngine:
+def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: Worker | None = None) -> Worker:
     """Make the engine for an estimate; reject one that cannot leave its maps on a device if it is asked to."""
     engine = METHODS[options.method].create(name, scene, options, after)
     if on_device and not engines.ENGINES[engine.name].keeps_maps:
@@ -131,7 +131,7 @@ def finish(
     run.engine.device.wait()
     warned: list[str] = []
     if check_directions and options.without is None:  # a model without one of its terms is too far off to judge by
-        warned = run.clock("direction_check", directions.check_directions, scene, run.engine, run.w)
+        warned = run.clock("direction_check", directions.check_directions, scene, run.engine.name, to_host(maps[0]))
         run.engine.device.wait()
     return Finished(run, scene, options, _describe(initial), start, maps, warned)
 

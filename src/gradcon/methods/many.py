@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.engines import AnyEngine, Device
+from gradcon.engines import Device, Worker
 from gradcon.errors import InputError
 from gradcon.methods.estimation import Finished, as_result, check_scene, engine_for, finish
 from gradcon.methods.options import Options
@@ -110,7 +110,7 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
     source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
-    engine: AnyEngine | None = None
+    engine: Worker | None = None
     coming_in = inwards.submit(_next_scene, source, device, how.engine)
     while (pair := coming_in.result()) is not None:
         scene, there = pair

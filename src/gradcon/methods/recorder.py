@@ -16,7 +16,6 @@ from gradcon.engines import AnyEngine, Stage
 from gradcon.result.weights import CODES, LONGEST_SIDE, MOST_CODES, SOLVES, Weights
 
 
-
 class Recorder:
     """Sees every solve of a run, and records some of them; the last one is always among them."""
 

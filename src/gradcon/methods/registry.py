@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.engines import AnyEngine, Clock, Stage
+from gradcon.engines import Clock, Engine, Stage, Worker
+from gradcon.engines.sweep_views import views_of
 from gradcon.errors import InputError
 from gradcon.methods.schedules import RECIPES, stages_of
 from gradcon.methods.sweep.settings import TERMS as SWEEP_TERMS
@@ -37,7 +38,7 @@ MODEL_TERMS = {  # of the Gradient Consistency Model
 class MethodRun(Protocol):
     """A run that has ended: what an estimate needs of it, whatever the method does."""
 
-    engine: AnyEngine
+    engine: Worker
     clock: Clock
     w: Any  # the disparity as the engine's own array, in pixels of the nearest view
     history: list[Solve]  # empty if the method has no solves
@@ -62,7 +63,7 @@ class MethodModule(Protocol):
         options: Options,
         *,
         initial: ArrayLike | None = None,
-        engine: str | AnyEngine = "auto",
+        engine: Any = "auto",
         progress: bool = False,
         callback: Callback | None = None,
         keep_weights: bool = False,
@@ -82,11 +83,12 @@ class Method:
     def load(self) -> MethodModule:
         return importlib.import_module(self.module)
 
-    def create(self, engine: str, scene: Scene, options: Options, after: AnyEngine | None = None) -> AnyEngine:
+    def create(self, engine: str, scene: Scene, options: Options, after: Worker | None = None) -> Worker:
         """Make the engine that the method runs on; `after` is one whose work is done."""
         if self.sweeps:
-            return engines.create_sweep(engine, scene, colour=options.without != "colour")
-        return engines.create(engine, scene, options.epsilon, self.stages(scene, options), after)
+            return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
+        before = after if isinstance(after, Engine) else None
+        return engines.create(engine, scene, options.epsilon, self.stages(scene, options), before)
 
     def stages(self, scene: Scene, options: Options) -> list[Stage]:
         """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""

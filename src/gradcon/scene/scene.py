@@ -250,6 +250,12 @@ class Scene:
             self._targets = luma_of_views(self.colours[1:], self._grey[1:], self.white)
         return self._targets
 
+    def target(self, t: int) -> Image:
+        """Return the luma of one target, without computing that of the others."""
+        if self._targets is not None:
+            return self._targets[t]
+        return luma_of_views(self.colours[t + 1 : t + 2], self._grey[t + 1 : t + 2], self.white)[0]
+
     @property
     def colour(self) -> NDArray[Any]:
         """The reference image as it was given, for pictures."""

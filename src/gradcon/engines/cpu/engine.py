@@ -106,9 +106,6 @@ class CpuEngine(HostEngine[Field, Field]):
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return self.warp(w, stage)
 
-    def another(self, scene: Scene, epsilon: float) -> CpuEngine:
-        return CpuEngine(scene, epsilon)
-
     def _weighted(
         self,
         w: Field,

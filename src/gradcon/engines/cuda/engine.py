@@ -92,9 +92,6 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         warped = self._warp(w, stage, self.device.empty((len(stage.views), *self.plane)))
         return self.device.get(warped[..., : self.shape[1]])
 
-    def another(self, scene: Scene, epsilon: float) -> CudaEngine:
-        return CudaEngine(scene, epsilon, self.device)
-
     def data_term(
         self, w: DeviceArray, warped: DeviceArray, stage: Stage, reweight: bool, sample: int = 0
     ) -> DataTerm[DeviceArray]:

@@ -20,10 +20,10 @@ FEWEST = 50  # sure pixels that tell a range
 
 
 class Labels(NamedTuple):
-    """The labels first, first + 1, ..., of `count`; label k is the disparity k * step."""
+    """The labels first, first + 1, ..., as many as `number` says; label k is the disparity k * step."""
 
     first: int
-    count: int
+    number: int
     step: float
 
     @classmethod

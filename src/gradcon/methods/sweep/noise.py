@@ -24,15 +24,15 @@ def noise_level(engine: SweepEngine, labels: Labels) -> Map:
     """Return the colour difference that counts as a full disagreement, pixel by pixel."""
     height, width = engine.views.shape
     down, across = max(1, height // CELLS), max(1, width // CELLS)
-    smallest = engine.difference(labels.first, labels.count, labels.step, down)
+    smallest = engine.difference(labels.first, labels.number, labels.step, down)
     xp = module_of(smallest)
     known = smallest[xp.isfinite(smallest)]
     if known.size == 0:
         return xp.full((height, width), LEAST_NOISE, np.float32)
     smallest = xp.minimum(smallest, xp.quantile(known, 1 - OUTLIERS))
-    columns = width // across
-    cells = smallest[:, : columns * across].reshape(len(smallest), columns, across).mean(axis=2)
-    rows, columns = np.arange(len(cells)) * down, (np.arange(columns) + 0.5) * across - 0.5
+    cells = smallest[:, : width // across * across].reshape(len(smallest), -1, across).mean(axis=2)
+    rows, columns = (np.arange(n, dtype=np.float64) for n in cells.shape)
+    rows, columns = rows * down, (columns + 0.5) * across - 0.5
     spread = SPREAD * max(height, width)
     smooth = (
         xp.asarray(_weights(height, rows, spread), np.float32)

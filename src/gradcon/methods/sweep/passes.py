@@ -35,7 +35,7 @@ class Level:
     def search(self, how: Pass, labels: Labels) -> Swept:
         """Try the same labels at every pixel."""
         start = module_of(self.noise).full(self.engine.views.shape, labels.first, np.float32)
-        return self._sweep(how, start, labels.count, labels.step)
+        return self._sweep(how, start, labels.number, labels.step)
 
     def search_near(self, how: Pass, w: Map) -> Swept:
         """Try labels around a smooth surface through w, so that a slant costs nothing."""

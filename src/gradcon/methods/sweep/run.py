@@ -16,7 +16,7 @@ from gradcon.arrays import as_array, module_of, to_host
 from gradcon.engines import Clock
 from gradcon.engines.failures import in_words
 from gradcon.engines.sweep import Map, SweepEngine
-from gradcon.engines.sweep_views import shrunk
+from gradcon.engines.sweep_views import shrunk, views_of
 from gradcon.errors import InputError
 from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
@@ -31,6 +31,8 @@ from gradcon.result import Solve
 from gradcon.result.stopped import Stopped, StopReason
 from gradcon.result.weights import Weights
 from gradcon.scene import Scene
+
+PASSES = 3  # if the range of the disparities is not so long that it takes smaller copies
 
 
 class Start(NamedTuple):
@@ -56,29 +58,28 @@ class SweepRun:
     _range: tuple[float, float] = (0.0, 0.0)
     _labels: int = 0
     _lead: Map | None = None  # in the first pass
-    _last: Swept | None = None
+    _last: Swept = field(init=False)  # what the latest pass found
 
     def passes(self, initial: Map | None) -> Iterator[Solve]:
-        """Make one pass after the other."""
+        """Make one pass after the other, and yield their rows of the history."""
         first, second, third = settings.without(self.term)
         start = Start(*_bounds(initial), initial) if initial is not None else self.clock("range", self._search_range)
-        self._range = start.low, start.high
+        self._range, w = (start.low, start.high), start.near
         step = labels.step_of(self.engine, first.step)
-        sizes = 0 if start.near is not None else labels.halvings(start.low, start.high, step)
-        for size in range(sizes, -1, -1):
-            level = self._level(size, Labels.between(start.low, start.high, step * 2**size))
-            if size == sizes and start.near is None:
-                tried = Labels.between(start.low, start.high, step * 2**size)
-                self._labels = tried.count
-                swept = yield from self._pass(first.name, size, level, lambda: level.search(first, tried))
-                self._lead = swept.lead
+        coarsest = labels.halvings(start.low, start.high, step) if w is None else 0
+        for size in range(coarsest, -1, -1):
+            tried = Labels.between(start.low, start.high, step * 2**size)
+            level = self._level(size, tried)
+            if w is None:
+                self._labels = tried.number
+                yield self._pass(first.name, size, level, level.search, first, tried)
+                w, self._lead = self._last.w, self._last.lead
                 if self.term == "surface":
                     break
-            near = start.near if self._last is None else enlarged(self._last.w, level.engine.views.shape)
-            yield from self._pass(second.name, size, level, lambda: level.search_near(second, near))
+            yield self._pass(second.name, size, level, level.search_near, second, enlarged(w, level.noise.shape))
+            w = self._last.w
             if size == 0:
-                near = self.w
-                yield from self._pass(third.name, size, level, lambda: level.search_near(third, near))
+                yield self._pass(third.name, size, level, level.search_near, third, w)
         self.stopped = Stopped.because(StopReason.SWEPT, passes=len(self.history))
 
     def _search_range(self) -> Start:
@@ -97,11 +98,11 @@ class SweepRun:
             noise = module_of(noise).full_like(noise, settings.FIXED_NOISE)
         return Level(engine, noise)
 
-    def _pass(self, name: str, size: int, level: Level, search: Callable[[], Swept]) -> Iterator[Any]:
-        """Make a pass, and yield its row of the history."""
+    def _pass(self, name: str, size: int, level: Level, search: Callable[..., Swept], *how: Any) -> Solve:
+        """Make a pass, and return its row of the history."""
         began, before = time.perf_counter(), self.w
-        swept = self._last = self.clock(name, search)
-        self.w = enlarged(swept.w, self.scene.shape)
+        self._last = self.clock(name, search, *how)
+        self.w = enlarged(self._last.w, self.scene.shape)
         if self.record is not None:
             self.record.see(len(self.history) + 1, to_host(self.w), to_host(enlarged(level.noise, self.scene.shape)))
         change = abs(self.w - before) if before is not None else abs(self.w)
@@ -121,12 +122,10 @@ class SweepRun:
         )
         self.clock.settle()
         self.history.append(row)
-        yield row
-        return swept
+        return row
 
     def maps(self) -> tuple[Any, Any]:
         """Return the disparity and its predicted standard deviation, in the memory that the engine works in."""
-        assert self._last is not None
         lead = None if self._lead is None else enlarged(self._lead, self.scene.shape)
         last = Swept(*(enlarged(a, self.scene.shape) for a in self._last))
         return self.w, deviation(self.engine.views, lead, last)
@@ -153,11 +152,10 @@ def minimise(
 ) -> SweepRun:
     """Sweep a scene, without what `estimate` adds: warnings and metrics."""
     if isinstance(engine, str):
-        engine = engines.create_sweep(engine, scene, colour=options.without != "colour")
+        engine = engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
     record = ArmRecord(scene, engine.views) if keep_weights else None
     run = SweepRun(scene, engine, options.without, Clock(engine.device), record)
-    most = 3
-    with display(most, scene.name) if progress else nullcontext(lambda row: None) as show:
+    with display(PASSES, scene.name) if progress else nullcontext(lambda row: None) as show:
         for row in run.passes(_start(scene, initial, engine)):
             show(row)
             if callback is not None and callback(row, to_host(run.w)):
@@ -189,7 +187,9 @@ def _start(scene: Scene, initial: ArrayLike | None, engine: SweepEngine) -> Map 
         problem = "is a number, but the sweep searches all disparities and needs none to start from"
         raise InputError("initial", problem, "leave it out, give a map, or use the method gcm")
     if given.dtype.kind not in "buif" or given.shape != scene.shape:
-        raise InputError("initial", f"is {given.shape} but the scene is {scene.shape}", "give a map of the scene's size")
+        raise InputError(
+            "initial", f"is {given.shape} but the scene is {scene.shape}", "give a map of the scene's size"
+        )
     w = engine.upload(given.astype(np.float32))
     if not module_of(w).isfinite(w).all():
         raise InputError("initial", "holds NaN or infinite disparities", "fill them in first")

@@ -13,7 +13,7 @@ from gradcon.arrays import module_of
 from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep.passes import Swept
 
-SCALE = 0.13
+SCALE = 0.085
 CURVATURE, LEAD, NEAR, AROUND = -0.45, -0.5, 0.23, 0.19  # powers
 NEAR_RADIUS, AROUND_RADIUS = 2, 7  # pixels
 
