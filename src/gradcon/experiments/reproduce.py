@@ -139,7 +139,8 @@ def _found(folders: dict[str, Path], experiments: dict[str, Experiment], progres
 
 def _refuse_foreign(out: Path, experiments: dict[str, Experiment]) -> None:
     """Refuse to overwrite a user's file, before the long work starts."""
-    names = ["results.json", "report.md", "report.html", *(f"{name}.csv" for name in experiments)]
+    tables = [table for name, experiment in experiments.items() for table in (name, *experiment.more_tables)]
+    names = ["results.json", "report.md", "report.html", *(f"{table}.csv" for table in tables)]
     pictures = [picture for experiment in experiments.values() for picture in experiment.pictures]
     outputs.refuse_foreign(out, [*names, *(f"{picture}.{end}" for picture in pictures for end in ("png", "svg"))])
 
