@@ -51,6 +51,8 @@ def timed(
     assert truth is not None
     if options is None:
         low, high = disparity_range
+        if low == high:  # a wall; StereoSGBM needs something to search
+            low, high = low - 1, high + 1
         start = time.perf_counter()
         disparity = run_peer(scene, peer, tuned, (low, high))
     else:
