@@ -78,7 +78,7 @@ def reproduce(
     )
     engine_kind = engines.ENGINES[setup.engine]
     # Compile once, before the processes start, what each of them would compile.
-    warm_up = partial(compile_engine, setup.engine, "gcm", "naive") if engine_kind.compiles else None
+    warm_up = partial(compile_engine, setup.engine, "gcm", "naive", "sweep") if engine_kind.compiles else None
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     experiments, not_run = _selected(only, folders)
     _refuse_foreign(out, experiments)
