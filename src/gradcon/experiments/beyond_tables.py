@@ -249,8 +249,8 @@ def _no_scene_worse(scores: Scores) -> Claim:
     change = {name: risen for name in new if (risen := _percent(new[name], gcm[name])) is not None}
     worst = max(change, key=change.__getitem__, default=None)
     return Claim(
-        f"(Not in the paper.) {KINDS[scores.kind].label}: {NEW} is worse than {scores.labels[scores.best_gcm]} by more "
-        f"than {WORSE} % on no scene.",
+        f"(Not in the paper.) {KINDS[scores.kind].label}: on no scene is the RMSE of {NEW} more than {WORSE} % above "
+        f"that of {scores.labels[scores.best_gcm]}.",
         None if worst is None else change[worst] <= WORSE,
         "" if worst is None else f"The largest change is {change[worst]:+.1f} %, on {worst}.",
     )

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gradcon.pictures.canvas import new_figure
 from gradcon.pictures.maps import shown_range
-from gradcon.scene.units import DISPARITY_UNIT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +29,10 @@ class Example:
 
 
 def error_maps(examples: Sequence[Example], most: float) -> Figure:
-    """Show the view, the truth and the error of each method, from 0 to `most`; a title above an error is its RMSE."""
+    """Show the view, the truth and the error of each method, from 0 to `most`; grey is where the truth is unknown."""
+    from matplotlib import colormaps
+
+    viridis, inferno = (colormaps[name].with_extremes(bad="0.6") for name in ("viridis", "inferno"))
     columns = 2 + max(len(example.maps) for example in examples)
     aspects = [example.truth.shape[0] / example.truth.shape[1] for example in examples]
     height = 0.2 + sum(0.3 + TILE * aspect for aspect in aspects)
@@ -40,14 +42,14 @@ def error_maps(examples: Sequence[Example], most: float) -> Figure:
         low, high = shown_range(example.truth)
         row[0].imshow(example.colour, cmap="gray")
         row[0].set_title(example.name, fontsize=9, parse_math=False)
-        row[1].imshow(example.truth, cmap="viridis", vmin=low, vmax=high, interpolation="nearest")
+        row[1].imshow(example.truth, cmap=viridis, vmin=low, vmax=high, interpolation="nearest")
         row[1].set_title("true disparity", fontsize=9)
         for one, (label, disparity) in zip(row[2:], example.maps.items(), strict=False):
             error = np.abs(disparity - example.truth)
-            seen = one.imshow(error, cmap="inferno", vmin=0, vmax=most, interpolation="nearest")
+            seen = one.imshow(error, cmap=inferno, vmin=0, vmax=most, interpolation="nearest")
             rmse = np.sqrt(np.nanmean(error.astype(np.float64) ** 2))
             one.set_title(f"{label.split(',')[0]}: RMSE {rmse:.3f}", fontsize=9, parse_math=False)
         for one in row:
             one.set_axis_off()
-    figure.colorbar(seen, ax=axes, label=f"absolute error ({DISPARITY_UNIT})", shrink=0.6, extend="max")
+    figure.colorbar(seen, ax=axes, label="absolute error", shrink=0.6, extend="max")
     return figure
