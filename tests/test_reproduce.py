@@ -40,7 +40,7 @@ def small_and_compiled() -> Iterator[None]:
     Compiling here, before any worker starts, also lets all workers load the same machine code: a process that compiles
     the functions itself may round differently in the last bits.
     """
-    compile_engine("cpu", "gcm", "naive")
+    compile_engine("cpu", "gcm", "naive", "sweep")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(geometry, "SIZE", 64)
         patch.setattr(scale_ratio, "PIXELS", 64)
@@ -94,7 +94,7 @@ def test_every_experiment_has_its_table(quick: Path) -> None:
             assert len(row["alphas"]) == 2
     assert set(found["tables"]["multi-scale"]["gcm"]["scenes"]) == {"backgammon", "pens"}
     assert found["tables"]["multi-scale"]["gcm"]["paper"] == pytest.approx(0.2245, abs=1e-4)
-    for name in ("panels", "robustness", "scale-ratio", "geometry", "uncertainty"):
+    for name in ("panels", "robustness", "scale-ratio", "geometry", "uncertainty", "beyond"):
         assert found["tables"][name]
 
 
@@ -135,7 +135,7 @@ def test_uncertainty_is_compared_on_every_scene_of_both_sets(quick: Path) -> Non
 def test_files(quick: Path) -> None:
     names = {path.name for path in quick.iterdir()}
     pictures = ["single-scale", "multi-scale", "alpha", "middlebury", "scale-ratio", "uncertainty"]
-    pictures += ["panels-backgammon", "panels-pens", "progress-pens"]
+    pictures += ["panels-backgammon", "panels-pens", "progress-pens", "beyond-hci-errors", "beyond-middlebury-errors"]
     assert {f"{name}.{end}" for name in pictures for end in ("png", "svg")} <= names
     assert {f"{name}.csv" for name in EXPERIMENTS if name != "peers"} <= names
     assert not [name for name in names if name.endswith(".tmp")]
@@ -172,7 +172,7 @@ def test_the_page_holds_everything_itself(quick: Path) -> None:
 
     parser = Parser()
     parser.feed((quick / "report.html").read_text())
-    assert parser.tags.count("img") == 9
+    assert parser.tags.count("img") == 11
     assert all(source.startswith("data:image/png;base64,") for source in parser.sources)
     assert parser.tags.count("table") == 1 + len(results(quick)["tables"])
 

@@ -12,7 +12,7 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncerta
 from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
-from gradcon.cli.messages import describe, metrics_table, uncertainty_table, warn
+from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE
@@ -119,6 +119,9 @@ def _evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="The plots of that comparison [default: DISPARITY/uncertainty.png]."),
     ] = None,
+    jumps: Annotated[
+        bool, typer.Option("--jumps", help="Also report the error beside depth jumps and elsewhere.")
+    ] = False,
     json: Json = False,
     reference: openings.Reference = None,
     pattern: openings.Pattern = None,
@@ -135,6 +138,7 @@ def _evaluate(
     from gradcon.files import write_file
     from gradcon.io.maps import read_map
     from gradcon.pictures.uncertainty import uncertainty_picture
+    from gradcon.result.jumps import evaluate_at_jumps
 
     uncertainty = uncertainty or confidence
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
@@ -153,6 +157,9 @@ def _evaluate(
     refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
     found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
+    if jumps:
+        found["jumps"] = evaluate_at_jumps(estimated.values, truth)
+        text += f"\n{jumps_table(found['jumps'])}"
     if uncertainty:
         if not (disparity.is_dir() or disparity.suffix.lower() == ".npz"):
             problem = "is a single map without an uncertainty"

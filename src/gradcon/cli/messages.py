@@ -69,6 +69,16 @@ def metrics_table(metrics: dict[str, float]) -> str:
     return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows)
 
 
+def jumps_table(found: dict[str, float | None]) -> str:
+    """Format what `evaluate_at_jumps` returns, without what could not be measured."""
+    rows = [
+        ("RMSE beside depth jumps", found["rmse_at_jumps"], DISPARITY_UNIT),
+        ("RMSE elsewhere", found["rmse_elsewhere"], DISPARITY_UNIT),
+        ("pixels beside depth jumps", found["jump_pixels"], "% of pixels, within 5 px of a jump"),
+    ]
+    return "\n".join(f"{name:30} {value:10.4f}  {unit}" for name, value, unit in rows if value is not None)
+
+
 def uncertainty_table(found: dict[str, Any]) -> str:
     """Format what `evaluate_uncertainty` returns."""
     ratio = f"; the ratio is {found['ratio']:.2f}" if found["ratio"] is not None else ""

@@ -24,6 +24,7 @@ EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi
     "geometry",
     "uncertainty",
     "peers",
+    "beyond",
 )
 FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 

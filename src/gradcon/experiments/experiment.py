@@ -56,6 +56,8 @@ class Experiment:
         Further datasets, used only if they are given.
     pictures : tuple of str
         Every name that one of its pictures may have.
+    more_tables : tuple of str
+        Every name that one of its further tables may have.
     """
 
     title: str
@@ -66,6 +68,7 @@ class Experiment:
     follow_up: Callable[[Context, Outcomes], list[Job]] | None = None
     also_uses: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+    more_tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,19 @@ class Picture:
     draw: Callable[[], Figure]
 
 
+@dataclass(frozen=True)
+class Table:
+    """A further table of an experiment, with a heading of its own."""
+
+    name: str
+    title: str
+    rows: dict[str, Row]
+    columns: list[Column]
+
+
 @dataclass
 class Findings:
-    """The table, curves, claims and pictures of an experiment; empty if there was nothing to conclude from."""
+    """The tables, curves, claims and pictures of an experiment; empty if there was nothing to conclude from."""
 
     rows: dict[str, Row] = field(default_factory=dict)
     columns: list[Column] = field(default_factory=list)
@@ -117,6 +130,7 @@ class Findings:
     claims: list[Claim] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    more_tables: list[Table] = field(default_factory=list)
 
 
 RMSE_COLUMNS = [

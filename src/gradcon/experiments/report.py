@@ -24,6 +24,8 @@ def markdown(results: Results) -> str:
         lines += [f"## {section['title']} (`{section['name']}`)", "", f"In the paper: {section['paper']}.", ""]
         if section["table"]:
             lines += [*_table(section["table"]), ""]
+        for title, table in section["more_tables"]:
+            lines += [f"### {title}", "", *_table(table), ""]
         for picture in section["pictures"]:
             lines += [f"![{picture['caption']}]({picture['name']}.png)", "", f"*{picture['caption']}*", ""]
         for note in section["notes"]:
@@ -88,10 +90,9 @@ def sections(results: Results) -> list[dict[str, Any]]:
     for name in EXPERIMENTS:
         described = results["experiments"].get(name)
         if described is not None:
-            columns = [Column(**column) for column in described["columns"]]
-            rows = results["tables"].get(name, {}).values()
-            table = [[c.heading for c in columns], *([cell(c, row) for c in columns] for row in rows)]
-            found.append({"name": name, **described, "table": table if rows else []})
+            table = _text(described["columns"], results["tables"].get(name, {}))
+            more = [(t["title"], _text(t["columns"], results["tables"][t["name"]])) for t in described["more_tables"]]
+            found.append({"name": name, **described, "table": table, "more_tables": more})
     return found
 
 
@@ -112,6 +113,13 @@ def cell(column: Column, row: dict[str, Any]) -> str:
     if column.form == "list":
         return ", ".join(f"{item:g}" for item in value)
     return format(value, column.form)
+
+
+def _text(described: list[dict[str, Any]], rows: dict[str, Any]) -> list[list[str]]:
+    """Return a table as text, its headings first; empty if it has no rows."""
+    columns = [Column(**column) for column in described]
+    headings = [[column.heading for column in columns]] if rows else []
+    return headings + [[cell(column, row) for column in columns] for row in rows.values()]
 
 
 def _table(rows: list[list[str]]) -> list[str]:

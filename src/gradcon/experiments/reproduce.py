@@ -78,7 +78,7 @@ def reproduce(
     )
     engine_kind = engines.ENGINES[setup.engine]
     # Compile once, before the processes start, what each of them would compile.
-    warm_up = partial(compile_engine, setup.engine, "gcm", "naive") if engine_kind.compiles else None
+    warm_up = partial(compile_engine, setup.engine, "gcm", "naive", "sweep") if engine_kind.compiles else None
     folders = {kind: folder for kind, folder in (("hci", hci), ("middlebury", middlebury)) if folder is not None}
     experiments, not_run = _selected(only, folders)
     _refuse_foreign(out, experiments)
@@ -139,7 +139,8 @@ def _found(folders: dict[str, Path], experiments: dict[str, Experiment], progres
 
 def _refuse_foreign(out: Path, experiments: dict[str, Experiment]) -> None:
     """Refuse to overwrite a user's file, before the long work starts."""
-    names = ["results.json", "report.md", "report.html", *(f"{name}.csv" for name in experiments)]
+    tables = [table for name, experiment in experiments.items() for table in (name, *experiment.more_tables)]
+    names = ["results.json", "report.md", "report.html", *(f"{table}.csv" for table in tables)]
     pictures = [picture for experiment in experiments.values() for picture in experiment.pictures]
     outputs.refuse_foreign(out, [*names, *(f"{picture}.{end}" for picture in pictures for end in ("png", "svg"))])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, load, outputs, report
 from gradcon.experiments.datasets import Dataset
-from gradcon.experiments.experiment import Claim, Context, Findings, Setup
+from gradcon.experiments.experiment import Claim, Context, Findings, Setup, Table
 from gradcon.files import read_bytes, to_json
 from gradcon.identity import sources, versions
 from gradcon.jobs import Job, Outcomes
@@ -37,7 +38,7 @@ def assemble(
             name: {**_described(name, found, context.setup), "left_out": _left_out(name, found, jobs[name], outcomes)}
             for name, found in findings.items()
         },
-        "tables": {name: found.rows for name, found in findings.items() if found.rows},
+        "tables": {table.name: table.rows for table in _tables(findings)},
         "curves": {name: found.curves for name, found in findings.items() if found.curves},
         "runs": {job.key: _run(job, outcomes) for some in jobs.values() for job in some},
     }
@@ -74,8 +75,8 @@ def with_earlier(results: Results, out: Path) -> Results:
         and all((out / f"{picture['name']}.png").is_file() for picture in described["pictures"])
     ]
     for part in ("experiments", "tables", "curves"):
-        both = {name: earlier[part][name] for name in kept if name in earlier[part]} | results[part]
-        results[part] = {name: both[name] for name in EXPERIMENTS if name in both}
+        both = {name: earlier[part][name] for name in _table_names(kept) if name in earlier[part]} | results[part]
+        results[part] = {name: both[name] for name in _table_names(EXPERIMENTS) if name in both}
     return {
         **results,
         "datasets": earlier["datasets"] | results["datasets"],
@@ -88,7 +89,7 @@ def write(out: Path, results: Results, findings: dict[str, Findings]) -> None:
     """Write all files at once, and remove those of an earlier run that are no longer part of the results."""
     drawn = {p.name: figures.encode(p.draw()) for found in findings.values() for p in found.pictures}
     files = {f"{name}.{end}": content for name, both in drawn.items() for end, content in both.items()}
-    files |= {f"{name}.csv": _csv(found) for name, found in findings.items() if found.rows}
+    files |= {f"{table.name}.csv": _csv(table) for table in _tables(findings)}
     pictures = [picture["name"] for described in results["experiments"].values() for picture in described["pictures"]]
     pngs = {name: drawn[name]["png"] if name in drawn else read_bytes(out / f"{name}.png") for name in pictures}
     files["report.md"] = report.markdown(results).encode()
@@ -105,6 +106,19 @@ def _earlier(out: Path) -> Results | None:
     except InputError:
         return None
     return found if found["format"] == REPRODUCTION_FORMAT else None
+
+
+def _tables(findings: dict[str, Findings]) -> list[Table]:
+    """Return all tables; the first one of an experiment has its name."""
+    found = []
+    for name, its in findings.items():
+        if its.rows:
+            found += [Table(name, "", its.rows, its.columns), *its.more_tables]
+    return found
+
+
+def _table_names(experiments: Iterable[str]) -> list[str]:
+    return [table for name in experiments for table in (name, *load(name).more_tables)]
 
 
 def _hashes(dataset: dict[str, Any]) -> dict[str, str]:
@@ -128,6 +142,10 @@ def _described(name: str, found: Findings, setup: Setup) -> dict[str, Any]:
         "title": experiment.title,
         "paper": experiment.paper,
         "columns": [asdict(column) for column in found.columns],
+        "more_tables": [
+            {"name": table.name, "title": table.title, "columns": [asdict(column) for column in table.columns]}
+            for table in found.more_tables
+        ],
         "claims": [asdict(judged(claim, setup)) for claim in found.claims],
         "pictures": [{"name": picture.name, "caption": picture.caption} for picture in found.pictures],
         "notes": found.notes,
@@ -159,11 +177,11 @@ def _run(job: Job, outcomes: Outcomes) -> dict[str, Any]:
     return found
 
 
-def _csv(found: Findings) -> bytes:
+def _csv(table: Table) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["key", *(column.heading for column in found.columns)])
-    for key, row in found.rows.items():
-        values = [column.value(row) for column in found.columns]
+    writer.writerow(["key", *(column.heading for column in table.columns)])
+    for key, row in table.rows.items():
+        values = [column.value(row) for column in table.columns]
         writer.writerow([key, *(" ".join(map(str, v)) if isinstance(v, list) else v for v in values)])
     return text.getvalue().encode()

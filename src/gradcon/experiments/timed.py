@@ -1,32 +1,93 @@
-"""The job of the comparison with other tools: run one method on one scene and take the time."""
+"""The job of the comparisons with other tools: run one method on one scene and take the time."""
 
 from __future__ import annotations
 
 import time
+import warnings
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from gradcon.experiments.peer_methods import PEERS, run_peer
+import numpy as np
+
+from gradcon.experiments.datasets import KnownScene
+from gradcon.experiments.peer_methods import LIBRARIES, run_peer
+from gradcon.experiments.trial import run_cost
+from gradcon.identity import versions
 from gradcon.io import open_scene
-from gradcon.jobs import Outcome
-from gradcon.methods.loop import minimise
+from gradcon.jobs import Job, Outcome
+from gradcon.jobs.job import sha256_of
+from gradcon.methods.estimation import estimate
 from gradcon.methods.options import Options
+from gradcon.methods.warm_up import compile_engine
+from gradcon.result.jumps import evaluate_at_jumps
 from gradcon.result.metrics import evaluate
+
+PEER_SECONDS = {"sgbm": 0.5, "dis": 2.0, "tvl1": 25.0, "ilk": 25.0}  # roughly, per scene
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A method of gradcon with its options, or else one of `PEERS`, tuned or with its defaults."""
+
+    label: str
+    options: Options | None = None
+    peer: str = ""
+    tuned: bool = False
 
 
 def timed(
-    name: str, tuned: bool, disparity_range: tuple[float, float], options: dict[str, Any], engine: str, folder: str
+    options: dict[str, Any] | None,
+    peer: str,
+    tuned: bool,
+    disparity_range: tuple[float, float],
+    views: str,
+    engine: str,
+    keep: bool,
+    folder: str,
 ) -> Outcome:
-    """Run a peer, or gradcon with `options` if `name` is not a peer; the time is that of the disparity map alone."""
-    scene = open_scene(folder, views="cross")
+    """Run gradcon with `options`, or `peer` if there are none; if `keep`, the outcome holds the disparity."""
+    scene = open_scene(folder, views=views)
     truth, scene.ground_truth = scene.ground_truth, None  # so that no time is spent on comparing every solve with it
     assert truth is not None
-    low, high = disparity_range
-    if name not in PEERS:
-        minimise(scene, Options(solves=1), engine=engine)  # loads the compiled functions
-    start = time.perf_counter()
-    if name in PEERS:
-        disparity = run_peer(scene, name, tuned, (low, high))
+    if options is None:
+        low, high = disparity_range
+        if low == high:  # a wall; StereoSGBM needs something to search
+            low, high = low - 1, high + 1
+        start = time.perf_counter()
+        disparity = run_peer(scene, peer, tuned, (low, high))
     else:
-        disparity = minimise(scene, Options(**options), engine=engine).disparity()
+        chosen = Options(**options)
+        compile_engine(engine, chosen.method)  # loads the compiled functions
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the cameras, which are where the dataset says
+            disparity = estimate(scene, chosen, engine=engine).disparity
     seconds = time.perf_counter() - start
-    return Outcome({"metrics": evaluate(disparity, truth), "seconds": seconds})
+    record = {
+        "metrics": evaluate(disparity, truth),
+        "jumps": evaluate_at_jumps(disparity, truth),
+        "seconds": seconds,
+    }
+    return Outcome(record, {"disparity": disparity.astype(np.float16)} if keep else {})
+
+
+def timed_job(scene: KnownScene, views: str, entrant: Entrant, engine: str, keep: bool = False) -> Job:
+    """Return the job that runs `timed` on a scene of a dataset."""
+    options, peer = entrant.options, entrant.peer
+    return Job(
+        function=timed,
+        parameters={
+            "options": None if options is None else asdict(options),
+            "peer": peer,
+            "tuned": entrant.tuned,
+            "disparity_range": list(scene.disparity_range),
+            "views": views,
+            "engine": engine,
+            "keep": keep,
+        },
+        inputs=sha256_of([scene.sha256, versions(LIBRARIES)]) if options is None else scene.sha256,
+        label=f"{scene.name}, {entrant.label}, timed",
+        where={"folder": str(scene.folder)},
+        cost=PEER_SECONDS[peer] if options is None else run_cost(options, scene),
+        alone=True,
+    )

@@ -44,7 +44,7 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     inner &= known
     if not inner.any():  # the image is all border
         inner = known
-    return {"rmse": _rmse(error[known]), **_benchmark(error[inner])}
+    return {"rmse": rmse(error[known]), **_benchmark(error[inner])}
 
 
 def compared(disparity: ArrayLike, ground_truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -60,12 +60,13 @@ def compared(disparity: ArrayLike, ground_truth: ArrayLike) -> tuple[NDArray[np.
 
 
 def _benchmark(error: NDArray[np.float64]) -> dict[str, float]:
-    mse = _rmse(error) ** 2
+    mse = rmse(error) ** 2
     bad = {f"badpix_{round(100 * limit):03d}": 100.0 * float(np.mean(error > limit)) for limit in BADPIX}
     return {"rmse_inner": float(np.sqrt(mse)), "mse_100": 100.0 * mse, **bad, "q25": 100.0 * _q25(error)}
 
 
-def _rmse(error: NDArray[np.float64]) -> float:
+def rmse(error: NDArray[np.float64]) -> float:
+    """Return the root of the mean square."""
     return float(np.sqrt(np.mean(error**2)))
 
 
