@@ -9,6 +9,9 @@
 #define KERNEL extern "C" __global__
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define SHARED(type, name) extern __shared__ __align__(16) unsigned char shared_memory[]; type *name = (type *)shared_memory
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)  // NVRTC has no <cmath>
+#endif
 #else
 #include <cmath>
 #define DEVICE inline

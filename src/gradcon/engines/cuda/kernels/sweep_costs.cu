@@ -23,15 +23,15 @@ struct Targets {
 // All threads of a block prepare the sights of a label.
 template <class T> DEVICE void prepare_sights(const Targets &targets, int k, Sight *sights) {
     for (int t = threadIdx.x; t < targets.T; t += blockDim.x)
-        sights[t] = sight(targets.epipoles + 3 * t, targets.weights[t], k, targets.step, Holes<T>::possible, targets.height,
-                          targets.width);
+        sights[t] = sight(targets.epipoles + 3 * t, targets.weights[t], k, targets.step, Holes<T>::possible,
+                          targets.height, targets.width);
 }
 
 // The smallest mean difference at any label.  Grid: runs of a row's pixels, every `every`-th row.
 template <class T, int CHANNELS>
 DEVICE void smallest_difference(
-    const Pixel<T, CHANNELS> *views, const Targets &targets, float scale, int first, int labels, int every, float *found,
-    Sight *sights
+    const Pixel<T, CHANNELS> *views, const Targets &targets, float scale, int first, int labels, int every,
+    float *found, Sight *sights
 ) {
     const int height = targets.height, width = targets.width, y = blockIdx.y * every;
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -66,8 +66,8 @@ DEVICE void smallest_difference(
 // The weighted mean cost of an arm's views at one pixel.
 template <class T, int CHANNELS>
 DEVICE float arm_cost(
-    const Pixel<T, CHANNELS> *views, const Sight *sights, int first, int end, float inverse_noise, int x, int y, int height,
-    int width
+    const Pixel<T, CHANNELS> *views, const Sight *sights, int first, int end, float inverse_noise, int x, int y,
+    int height, int width
 ) {
     const long long pixels = (long long)height * width;
     const Pixel<T, CHANNELS> reference = views[(long long)y * width + x];
@@ -166,7 +166,8 @@ DEVICE void tile_costs(
                 const int a = n / area, p = n - a * area, row = p / wide;
                 const int x = clamp(x0 + p - row * wide - R, width), y = clamp(y0 + row - R, height);
                 const float inverse_noise = scale / (CHANNELS * noise[(long long)y * width + x]);
-                costs[n] = arm_cost(views, sights, arms.first[a], arms.first[a + 1], inverse_noise, x, y, height, width);
+                const int first_view = arms.first[a], end_view = arms.first[a + 1];
+                costs[n] = arm_cost(views, sights, first_view, end_view, inverse_noise, x, y, height, width);
             }
             __syncthreads();
             if (R > 0) {

@@ -48,8 +48,8 @@ DEVICE bool begin_path(int direction, int number, int height, int width, Path &p
 // Walk along a path with N labels in each lane, and add its costs L to the sums.
 template <int N>
 DEVICE void walk(
-    const unsigned short *costs, const float *edge, Path path, int height, int width, int labels, float small, float large,
-    unsigned *sums
+    const unsigned short *costs, const float *edge, Path path, int height, int width, int labels, float small,
+    float large, unsigned *sums
 ) {
     const int lane = threadIdx.x % LANES, far = 1 << 28;
     const int before = (lane + LANES - 1) % LANES, after = (lane + 1) % LANES;
@@ -81,8 +81,8 @@ DEVICE void walk(
             }
 #pragma unroll
             for (int i = 0; i < N; ++i) {
-                const int left = lane > 0 ? from_left[i] : i > 0 ? from_left[i > 0 ? i - 1 : 0] : far;
-                const int right = lane < LANES - 1 ? from_right[i] : i < N - 1 ? from_right[i < N - 1 ? i + 1 : i] : far;
+                const int left = lane > 0 ? from_left[i] : i > 0 ? from_left[i - (i > 0)] : far;
+                const int right = lane < LANES - 1 ? from_right[i] : i < N - 1 ? from_right[i + (i < N - 1)] : far;
                 const int beside = (left < right ? left : right) + P1, anywhere = lowest + P2;
                 const int changed = beside < anywhere ? beside : anywhere;
                 C[i] += (changed < L[i] ? changed : L[i]) - lowest;

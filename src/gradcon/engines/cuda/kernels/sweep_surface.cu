@@ -32,8 +32,8 @@ DEVICE void fit_plane(
 #pragma unroll 4
         for (int dx = first; dx <= last; dx += stride) {
             const float d = distance(colours[dx], colour), z = values[dx] - middle, u = dx * unit;
-            const float g = exp2f(-(falloff.colour * d * d + falloff.disparity * z * z + falloff.distance * dx * dx + far));
-            const float gu = g * u;
+            const float squares = falloff.colour * d * d + falloff.disparity * z * z + falloff.distance * dx * dx;
+            const float g = exp2f(-(squares + far)), gu = g * u;
             s += g, su += gu, suu += gu * u, sz += g * z, szu += gu * z;
         }
         S += s, U += su, UU += suu, Z += sz, ZU += szu;

@@ -78,7 +78,8 @@ DEVICE Sight sight(const double *epipole, float weight, int k, double step, bool
     bool along = split(columns.first <= columns.last ? x : 0.0, s.j, fx);
     bool across = split(rows.first <= rows.last ? y : 0.0, s.i, fy);
     s.along = cubic(fx), s.across = cubic(fy);
-    s.way = s.shrink != 0.0f ? EACH : holes || (along && across) ? BOTH : along ? ALONG_ROWS : across ? ALONG_COLUMNS : WHOLE;
+    s.way = holes || (along && across) ? BOTH : along ? ALONG_ROWS : across ? ALONG_COLUMNS : WHOLE;
+    if (s.shrink != 0.0f) s.way = EACH;
     return s;
 }
 
