@@ -84,7 +84,7 @@ THIRD = replace(
     name="third",
     step=0.32,
     arms=ArmCosts(near=0.0, blur=1.4, c0=0.2, sharpness=2),
-    median=3,
+    median=2,
     labels=9,
     planes=Planes(disparity=0.24, distance=13.0),
 )
