@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gradcon.engines.sweep import Views
 from gradcon.scene import Scene, geometry
 
 DIRECTIONS = 8  # a full grid has an arm in each
+PIXELS_AT_ONCE = 2**20  # that are averaged
 
 
 def views_of(scene: Scene, colour: bool = True) -> Views:
@@ -55,12 +57,14 @@ def shrunk(views: Views, k: int) -> Views:
     xp, dtype = module_of(views.colours), views.colours.dtype
     count, channels, height, width = (n // d for n, d in zip(views.colours.shape, (1, 1, k, k), strict=True))
     small = xp.empty((count, channels, height, width), dtype)
-    for image, colours in zip(small, views.colours, strict=True):  # one by one, because the sums take more memory
-        sums = xp.zeros(image.shape, np.float32)
-        for y in range(k):
-            for x in range(k):
-                sums += colours[:, y : k * height : k, x : k * width : k]
-        image[...] = sums / (k * k) if dtype.kind == "f" else xp.rint(sums / (k * k))
+    group = max(1, PIXELS_AT_ONCE // (height * width))
+    for first in range(0, count, group):  # not all at once, because the sums take more memory
+        colours = views.colours[first : first + group]
+        sums = xp.zeros((len(colours), channels, height, width), np.float32)
+        for y, x in product(range(k), range(k)):
+            sums += colours[..., y : k * height : k, x : k * width : k]
+        sums /= k * k
+        small[first : first + group] = sums if dtype.kind == "f" else xp.rint(sums)
     middle = (k - 1) / 2  # of a block's pixels
     e_x, e_y, e_z = views.epipoles.T
     epipoles = np.stack([(e_x - middle * e_z) / k, (e_y - middle * e_z) / k, e_z], axis=1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from gradcon.arrays import module_of
 from gradcon.engines.sweep import Map, SweepEngine, Views
@@ -43,9 +44,9 @@ def noise_level(engine: SweepEngine, labels: Labels) -> Map:
 
 
 def _weights(size: int, places: NDArray[Any], spread: float) -> NDArray[np.float64]:
-    """Return the weights of the cells at some places in the mean at each of `size` pixels."""
-    weights = np.exp(-0.5 * ((np.arange(size)[:, None] - places) / spread) ** 2)
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+    """Return how much of a Gaussian around each of `size` pixels falls into each cell; the outermost have no end."""
+    borders = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2, [np.inf]])
+    return np.diff(ndtr((borders - np.arange(size)[:, None]) / spread), axis=1)
 
 
 def edge_factors(views: Views, noise: Map, jump: float, edge: float) -> Any:

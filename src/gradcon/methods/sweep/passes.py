@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,12 @@ class Level:
 
     def search(self, how: Pass, labels: Labels) -> Swept:
         """Try the same labels at every pixel."""
-        start = module_of(self.noise).full(self.engine.views.shape, labels.first, np.float32)
-        return self._sweep(how, start, labels.number, labels.step)
+        xp = module_of(self.noise)
+        start = xp.full(self.engine.views.shape, labels.first, np.float32)
+        # Where there is no texture, the views differ least.  A small noise level would let such pixels decide for
+        # themselves, by chance; with the scene's mean level their neighbours decide for them.
+        noise = xp.maximum(self.noise, self.noise.mean())
+        return self._sweep(how, start, labels.number, labels.step, noise)
 
     def search_near(self, how: Pass, w: Map) -> Swept:
         """Try labels around a smooth surface through w, so that a slant costs nothing."""
@@ -47,17 +51,15 @@ class Level:
                 surface, planes.radius, planes.stride, COLOUR_OF_PLANE, planes.distance, spread
             )
         start = surface / np.float32(step) - np.float32((how.labels - 1) / 2)
-        return self._sweep(how, start, how.labels, step)
+        return self._sweep(how, start, how.labels, step, self.noise)
 
-    def _sweep(self, how: Pass, start: Map, labels: int, step: float) -> Swept:
-        costs = self.engine.costs(start, labels, step, self.noise, how.arms, how.unit)
-        best = self.engine.aggregate(costs, self._edges(how), how.small * how.unit, how.large * how.unit)
+    def _sweep(self, how: Pass, start: Map, labels: int, step: float, noise: Map) -> Swept:
+        costs = self.engine.costs(start, labels, step, noise, how.arms, how.unit)
+        edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
+        best = self.engine.aggregate(costs, edges, how.small * how.unit, how.large * how.unit)
         w = (start + best.label) * np.float32(step)
         if how.median:
             w = self.engine.median(w, how.median, COLOUR_OF_MEDIAN)
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
         return Swept(w, best.lowest * scale, best.curvature * scale, lead)
-
-    def _edges(self, how: Pass) -> Any:
-        return edge_factors(self.engine.views, self.noise, how.jump, how.edge)

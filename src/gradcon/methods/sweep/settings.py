@@ -20,7 +20,7 @@ TERMS = {
 MOST_LABELS = 192  # of the first pass; if the range needs more, it runs on a smaller copy
 NOISE = 6.0  # times the smallest difference between the views is a full disagreement
 LEAST_NOISE = 0.002
-FIXED_NOISE = 0.05  # without the term `noise`
+FIXED_NOISE = 0.03  # without the term `noise`: what it is on average
 COLOUR_OF_PLANE, COLOUR_OF_MEDIAN = 0.15, 0.07  # differences at which a neighbour counts 1/e as much
 LEAST_EDGE = 0.003  # the smallest difference of colour that makes an edge
 
@@ -31,9 +31,9 @@ class Planes:
 
     disparity: float  # in pixels of the farthest view
     distance: float
-    radius: int = 16
-    stride: int = 4
-    fits: int = 2
+    radius: int
+    stride: int
+    fits: int = 3
 
 
 @dataclass(frozen=True)
@@ -70,23 +70,24 @@ FIRST = Pass(
 SECOND = Pass(
     "second",
     step=0.24,
-    arms=ArmCosts(near=0.0, blur=0.7, c0=0.2, sharpness=1),
+    arms=ArmCosts(near=0.0, blur=0.7, c0=0.1, sharpness=1),
     small=0.4,
-    large=5.0,
+    large=8.0,
     jump=0.01,
     edge=0.05,
     median=1,
     labels=41,
-    planes=Planes(disparity=2.0, distance=12.0),
+    planes=Planes(disparity=2.0, distance=18.0, radius=24, stride=6),
 )
 THIRD = replace(
     SECOND,
     name="third",
     step=0.32,
-    arms=ArmCosts(near=0.0, blur=1.4, c0=0.2, sharpness=2),
+    arms=ArmCosts(near=0.0, blur=1.2, c0=0.2, sharpness=2),
+    large=5.0,
     median=2,
     labels=9,
-    planes=Planes(disparity=0.24, distance=13.0),
+    planes=Planes(disparity=0.24, distance=13.0, radius=16, stride=4),
 )
 
 
