@@ -106,8 +106,6 @@ class SweepRun:
         if self.record is not None:
             self.record.see(len(self.history) + 1, to_host(self.w), to_host(enlarged(level.noise, self.scene.shape)))
         change = abs(self.w - before) if before is not None else abs(self.w)
-        truth = self.scene.known_truth
-        error = None if truth is None else to_host(self.w) - to_host(truth)
         row = Solve(
             solve=len(self.history) + 1,
             stage=len(self.history),
@@ -118,11 +116,17 @@ class SweepRun:
             clipped=0.0,
             inner_iterations=0,
             seconds=time.perf_counter() - began,
-            rmse=None if error is None else float(np.sqrt(np.nanmean(np.square(error, dtype=np.float64)))),
+            rmse=self._rmse(),
         )
         self.clock.settle()
         self.history.append(row)
         return row
+
+    def _rmse(self) -> float | None:
+        truth, xp = self.scene.known_truth, module_of(self.w)
+        if truth is None:
+            return None
+        return float(xp.sqrt(xp.nanmean(xp.square(self.w - xp.asarray(truth), dtype=np.float64))))
 
     def maps(self) -> tuple[Any, Any]:
         """Return the disparity and its predicted standard deviation, in the memory that the engine works in."""

@@ -7,9 +7,12 @@ Their powers were fitted to the errors on two benchmarks; `docs/accuracy.md` sho
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from gradcon.arrays import module_of
+import numpy as np
+from scipy import ndimage
+
+from gradcon.arrays import module_of, on_device
 from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep.passes import Swept
 
@@ -35,21 +38,16 @@ def deviation(views: Views, first: Map | None, last: Swept) -> Map:
 
 def _spread(w: Map, radius: int) -> Map:
     """Return the standard deviation of w in a window around each pixel."""
-    centred = w - w.mean()  # so that the squares keep their precision
-    mean = _box(centred, radius)
-    return module_of(w).sqrt(module_of(w).maximum(_box(centred * centred, radius) - mean * mean, 0))
+    xp, size = module_of(w), 2 * radius + 1
+    centred = (w - w.mean()).astype(np.float64)  # so that the squares keep their precision
+    mean, square = (_ndimage(w).uniform_filter(v, size, mode="nearest") for v in (centred, centred * centred))
+    return xp.sqrt(xp.maximum(square - mean * mean, 0)).astype(np.float32)
 
 
-def _box(values: Map, radius: int) -> Map:
-    """Return the mean over a window, cut off at the frame."""
-    xp = module_of(values)
-    for axis in (0, 1):
-        size = values.shape[axis]
-        ends = np.arange(size)
-        low, high = np.maximum(ends - radius, 0), np.minimum(ends + radius + 1, size)
-        sums = xp.cumsum(values, axis=axis, dtype=np.float64)
-        sums = xp.concatenate([xp.zeros_like(sums.take([0], axis=axis)), sums], axis=axis)
-        shape = (-1, 1) if axis == 0 else (1, -1)
-        count = xp.asarray((high - low).reshape(shape), np.float64)
-        values = (sums.take(xp.asarray(high), axis=axis) - sums.take(xp.asarray(low), axis=axis)) / count
-    return values.astype(np.float32)
+def _ndimage(array: Map) -> Any:
+    """Return the module of SciPy's image filters for an array in the host's or in a GPU's memory."""
+    if not on_device(array):
+        return ndimage
+    from cupyx.scipy import ndimage as on_gpu
+
+    return on_gpu
