@@ -37,7 +37,7 @@ class ReferenceSweep(SweepEngine):
 
     def __init__(self, views: Views) -> None:
         super().__init__(views)
-        colours = np.asarray(views.colours, np.float64) * views.scale
+        colours = np.asarray(self.views.colours, np.float64) * views.scale
         self.reference, self.targets = colours[0], colours[1:]
 
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:

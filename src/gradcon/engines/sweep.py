@@ -99,7 +99,7 @@ class SweepEngine(ABC):
     device: Device
 
     def __init__(self, views: Views) -> None:
-        self.views = views
+        self.views = views._replace(colours=to_host(views.colours))
 
     def upload(self, w: ArrayLike) -> Map:
         """Return a disparity map in the memory of the engine's device."""

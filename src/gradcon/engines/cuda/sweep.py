@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gradcon.engines.cuda.device import DeviceArray, Gpu, current_device
 from gradcon.engines.cuda.source import PIXELS
@@ -40,7 +41,6 @@ class CudaSweep(SweepEngine):
     device: Gpu
 
     def __init__(self, views: Views, device: Gpu | None = None) -> None:
-        super().__init__(views)
         self.device = device or current_device()
         self.note = self.device.name
         count, self.channels, *shape = views.colours.shape
@@ -49,10 +49,14 @@ class CudaSweep(SweepEngine):
         self.pixel = str(views.colours.dtype), self.channels
         if self.pixel not in PIXELS:
             raise ValueError(f"the cuda engine has no pixels of {self.channels} channels of {self.pixel[0]}")
-        self.colours = self._pack(self._put(views.colours), count)
+        self.views = views._replace(colours=self._put(views.colours))
+        self.colours = self._pack(self.views.colours, count)
         self.epipoles = self.device.put(np.ascontiguousarray(views.epipoles, np.float64))
         self.arms = self.device.put(np.ascontiguousarray(views.arms, np.int32))
         self.unweighted = self.device.put(np.ones(len(views.epipoles), np.float32))
+
+    def upload(self, w: ArrayLike) -> Map:
+        return self._map(w)
 
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:
         rows = -(-self.height // every)

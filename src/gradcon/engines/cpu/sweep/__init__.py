@@ -37,7 +37,7 @@ class CpuSweep(SweepEngine):
 
     def __init__(self, views: Views) -> None:
         super().__init__(views)
-        self.sources = sources_of(views)
+        self.sources = sources_of(self.views)
         self.shape = self.sources.height, self.sources.width
         self._threads = ThreadPoolExecutor(numba.get_num_threads(), thread_name_prefix="gradcon")
 
