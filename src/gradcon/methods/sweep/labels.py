@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcon.arrays import module_of
 from gradcon.engines.sweep import Map, SweepEngine
-from gradcon.methods.sweep.settings import MOST_LABELS
+from gradcon.methods.sweep.settings import MOST_COSTS, MOST_LABELS
 
 SMALL = 128  # pixels on the longer side of the copy on which the range is searched
 REACH = 0.25  # of the longer side: how far the farthest view may see a surface move
@@ -58,10 +58,16 @@ def found_range(w: Map, lead: Map, step: float) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def halvings(low: float, high: float, step: float) -> int:
-    """Return how often the views must be halved until the range has no more labels than a search can try."""
-    count = (high - low) / step
-    return max(0, math.ceil(math.log2(max(count, 1) / MOST_LABELS)))
+def halvings(shape: tuple[int, int], low: float, high: float, step: float) -> int:
+    """Return how often the views must be halved until the range can be searched at every pixel.
+
+    Half as many pixels along each axis need half as many labels.  So the first pass takes no more than a certain time,
+    however large the views are, and all else takes time in proportion to their pixels.
+    """
+    pixels, labels, halved = float(shape[0] * shape[1]), (high - low) / step, 0
+    while labels > MOST_LABELS or pixels * labels > MOST_COSTS:
+        pixels, labels, halved = pixels / 4, labels / 2, halved + 1
+    return halved
 
 
 def shrink_factor(shape: tuple[int, int]) -> int:

@@ -66,7 +66,7 @@ class SweepRun:
         start = Start(*_bounds(initial), initial) if initial is not None else self.clock("range", self._search_range)
         self._range, w = (start.low, start.high), start.near
         step = labels.step_of(self.engine, first.step)
-        coarsest = labels.halvings(start.low, start.high, step) if w is None else 0
+        coarsest = labels.halvings(self.scene.shape, start.low, start.high, step) if w is None else 0
         for size in range(coarsest, -1, -1):
             tried = Labels.between(start.low, start.high, step * 2**size)
             level = self._level(size, tried)

@@ -18,6 +18,7 @@ TERMS = {
 }
 
 MOST_LABELS = 192  # of the first pass; if the range needs more, it runs on a smaller copy
+MOST_COSTS = 96 * 2**20  # of the first pass, for the same reason: pixels times labels
 NOISE = 6.0  # times the smallest difference between the views is a full disagreement
 LEAST_NOISE = 0.002
 FIXED_NOISE = 0.03  # without the term `noise`: what it is on average
