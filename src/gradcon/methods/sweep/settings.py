@@ -85,7 +85,7 @@ THIRD = replace(
     name="third",
     step=0.32,
     arms=ArmCosts(near=0.0, blur=1.2, c0=0.2, sharpness=2),
-    large=5.0,
+    small=0.6,
     median=2,
     labels=9,
     planes=Planes(disparity=0.24, distance=13.0, radius=16, stride=4),
