@@ -34,7 +34,7 @@ def video(size: int) -> Iterator[Scene]:
 
 
 def main(out: Path, size: int) -> None:
-    frames, few = list(video(size)), Options(solves=SOLVES)
+    frames, few = list(video(size)), Options("gcm", solves=SOLVES)
     runs = {
         "each frame to its own end": (list(estimate_many(frames)), "C7"),
         f"{SOLVES} solves from 0": (list(estimate_many(frames, few)), "C0"),
