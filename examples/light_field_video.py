@@ -1,4 +1,4 @@
-"""Estimate a light-field video, where each frame starts from the disparity of the one before: gcm then needs few solves.
+"""Estimate a light-field video.  Each frame starts from the disparity of the one before, so gcm needs few solves.
 
 The script renders its own video: a ball rolls past a wall, towards the cameras.  For your own video, give
 `estimate_many` the frames of `gradcon.open_frames(path)`.
