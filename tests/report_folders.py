@@ -28,7 +28,7 @@ def small_results() -> list[Path]:
     root = Path(_ROOT.name)
     scene = synth.render("occlusion", size=(SIZE, SIZE))
     first = estimate(scene, Options("gcm", solves=SOLVES), keep_weights=True).save(root / "gcm")
-    second = estimate(scene, Options("gcm", solves=5, method="coarse-to-fine")).save(root / "coarse")
+    second = estimate(scene, Options("coarse-to-fine", solves=5)).save(root / "coarse")
     return [first, second]
 
 

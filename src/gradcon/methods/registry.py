@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from gradcon import engines
 from gradcon.arrays import as_array
 from gradcon.engines import Clock, Engine, Stage, Worker
-from gradcon.engines.sweep_views import views_of
 from gradcon.errors import InputError
 from gradcon.methods.schedules import RECIPES, stages_of
 from gradcon.methods.sweep.settings import TERMS as SWEEP_TERMS
@@ -91,6 +90,8 @@ class Method:
     def create(self, engine: str, scene: Scene, options: Options, after: Worker | None = None) -> Worker:
         """Make the engine that the method runs on; `after` is one whose work is done."""
         if self.sweeps:
+            from gradcon.engines.sweep_views import views_of  # it imports SciPy, which `gradcon --help` need not
+
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None
         return engines.create(engine, scene, options.epsilon, self.stages(scene, options), before)
