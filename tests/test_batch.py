@@ -245,6 +245,6 @@ def test_flip_and_initial_work_as_in_estimate(tmp_path: Path) -> None:
     one = ["estimate", str(scene), "--out", str(tmp_path / "one"), *QUICK, "--flip", "x", "--initial", "0.5"]
     assert main(one) == 0
     assert (out / "scene00" / "disparity.pfm").read_bytes() == (tmp_path / "one" / "disparity.pfm").read_bytes()
-    for bad in (["--flip", "z"], ["--initial", "nan"]):
+    for bad in (["--flip", "z"], ["--method", "gcm", "--initial", "nan"], ["--initial", "0.5"]):
         assert main(["batch", str(scene), "--out", str(tmp_path / "new"), *bad]) == 2
     assert not (tmp_path / "new").exists()

@@ -156,9 +156,10 @@ def test_stills_among_videos_are_refused(tmp_path):
 # ------------------------------------------------------------------------------------------- the command line
 
 
-def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys):
+@pytest.mark.parametrize(("method", "start"), [("sweep", None), ("gcm", 0.0)])
+def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys, method, start):
     out = tmp_path / "out"
-    assert cli.main(["estimate", str(videos), "--out", str(out), "--engine", "cpu", "--json"]) == 0
+    assert cli.main(["estimate", str(videos), "--out", str(out), "--method", method, "--engine", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
     story = json.loads(captured.out)
     assert story == json.loads((out / "video.json").read_text())
@@ -167,7 +168,7 @@ def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys):
     assert [row["folder"] for row in story["frames"]] == names
     assert [line.split(":")[1] for line in captured.err.splitlines()[1:]] == [f" frame {k}" for k in range(FRAMES)]
     results = [json.loads((out / name / "result.json").read_text()) for name in names]
-    assert [result["parameters"]["initial"] for result in results] == [0.0, *["a map"] * (FRAMES - 1)]
+    assert [result["parameters"]["initial"] for result in results] == [start, *["a map"] * (FRAMES - 1)]
     assert results[2]["source"]["name"] == "lossless, frame 2"
     solves = [row["solves"] for row in story["frames"]]
     assert max(solves[1:]) < solves[0]  # started from a map of nearly the same
@@ -226,6 +227,16 @@ def test_frames_are_chosen_like_python_slices(videos, tmp_path, told, chosen, ca
     last = f" to {chosen[-1]}" if len(chosen) > 1 else ""
     assert f"{len(chosen)} of {FRAMES}: {chosen[0]}{last}\n" in printed
     assert [row["frame"] for row in json.loads((tmp_path / "video.json").read_text())["frames"]] == chosen
+
+
+def test_the_ranges_of_the_frames_do_not_count_as_parameters(videos, tmp_path):
+    command = ["estimate", str(videos), "--out", str(tmp_path), "--views", "2", "--engine", "cpu", "--frames"]
+    for frames in ("2:4", "0:3"):
+        assert cli.main([*command, frames]) == 0
+    story = json.loads((tmp_path / "video.json").read_text())
+    assert story["parameters"] == {"method": "sweep", "without": None}
+    assert [row["frame"] for row in story["frames"]] == [0, 1, 2, 3]
+    assert {row["frame"]: row["initial"] for row in story["frames"]} == {0: None, 1: "a map", 2: "a map", 3: "a map"}
 
 
 def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos, tmp_path, capsys):
