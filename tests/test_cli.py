@@ -184,7 +184,7 @@ def test_ctrl_c_leaves_nothing_and_exits_with_130(scene: Path, tmp_path: Path) -
     # A shell that started the tests in the background has them ignore SIGINT; the command must not inherit that.
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "from gradcon.cli import main; sys.exit(main())"
-    arguments = ["estimate", str(scene), "--out", str(tmp_path / "out"), "--engine", "reference"]
+    arguments = ["estimate", str(scene), "--out", str(tmp_path / "out"), "--method", "gcm", "--engine", "reference"]
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
