@@ -1,4 +1,4 @@
-"""Estimate a light-field video, where each frame starts from the disparity of the one before and needs few solves.
+"""Estimate a light-field video.  Each frame starts from the disparity of the one before, so gcm needs few solves.
 
 The script renders its own video: a ball rolls past a wall, towards the cameras.  For your own video, give
 `estimate_many` the frames of `gradcon.open_frames(path)`.
@@ -34,9 +34,9 @@ def video(size: int) -> Iterator[Scene]:
 
 
 def main(out: Path, size: int) -> None:
-    frames, few = list(video(size)), Options(solves=SOLVES)
+    frames, few = list(video(size)), Options("gcm", solves=SOLVES)
     runs = {
-        "each frame to its own end": (list(estimate_many(frames)), "C7"),
+        "each frame to its own end": (list(estimate_many(frames, Options("gcm"))), "C7"),
         f"{SOLVES} solves from 0": (list(estimate_many(frames, few)), "C0"),
         f"{SOLVES} solves from the frame before": (list(estimate_many(frames, few, initial="previous")), "C3"),
     }

@@ -35,7 +35,8 @@ def main(out: Path, size: int) -> None:
     curves, maps = lower.subplots(), [("ground truth", truth)]
     for name, (scene, epsilon, colour) in cases.items():
         runs = {
-            a: estimate(scene, Options(alpha=a, epsilon=epsilon, solves=40), check_directions=False) for a in ALPHAS
+            a: estimate(scene, Options("gcm", alpha=a, epsilon=epsilon, solves=40), check_directions=False)
+            for a in ALPHAS
         }
         rmse = {alpha: run.metrics["rmse"] for alpha, run in runs.items()}
         best = min(rmse, key=rmse.__getitem__)

@@ -16,7 +16,7 @@ from gradcon import synth
 from gradcon.cli import main
 from job_kinds import Inline
 
-QUICK = ["--engine", "reference", "--solves", "2"]
+QUICK = ["--engine", "reference", "--method", "gcm", "--solves", "2"]
 
 
 def write_scenes(folder: Path, count: int, size: int = 32) -> list[Path]:

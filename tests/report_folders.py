@@ -27,8 +27,8 @@ def small_results() -> list[Path]:
     """Return two runs of one scene, with weights and without.  All tests share them, so none may change them."""
     root = Path(_ROOT.name)
     scene = synth.render("occlusion", size=(SIZE, SIZE))
-    first = estimate(scene, Options(solves=SOLVES), keep_weights=True).save(root / "gcm")
-    second = estimate(scene, Options(solves=5, method="coarse-to-fine")).save(root / "coarse")
+    first = estimate(scene, Options("gcm", solves=SOLVES), keep_weights=True).save(root / "gcm")
+    second = estimate(scene, Options("coarse-to-fine", solves=5)).save(root / "coarse")
     return [first, second]
 
 

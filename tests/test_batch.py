@@ -97,7 +97,7 @@ def test_good_scenes_are_done_and_bad_ones_are_listed(run: tuple[Path, int, str]
 def test_results_equal_those_of_estimate(run: tuple[Path, int, str], scenes: Path, tmp_path: Path) -> None:
     out, _, _ = run
     scene = open_scene(scenes / "set" / "scene00")
-    alone = estimate(scene, Options(solves=2), engine="reference").save(tmp_path / "alone")
+    alone = estimate(scene, Options("gcm", solves=2), engine="reference").save(tmp_path / "alone")
     ours = {name.split("/")[1]: content for name, content in results(out).items() if name.startswith("set-scene00")}
     assert ours.pop("thumbnail.jpg")[:2] == b"\xff\xd8"
     assert ours == {path.name: path.read_bytes() for path in alone.iterdir() if path.name != "result.json"}
@@ -245,6 +245,6 @@ def test_flip_and_initial_work_as_in_estimate(tmp_path: Path) -> None:
     one = ["estimate", str(scene), "--out", str(tmp_path / "one"), *QUICK, "--flip", "x", "--initial", "0.5"]
     assert main(one) == 0
     assert (out / "scene00" / "disparity.pfm").read_bytes() == (tmp_path / "one" / "disparity.pfm").read_bytes()
-    for bad in (["--flip", "z"], ["--initial", "nan"]):
+    for bad in (["--flip", "z"], ["--method", "gcm", "--initial", "nan"], ["--initial", "0.5"]):
         assert main(["batch", str(scene), "--out", str(tmp_path / "new"), *bad]) == 2
     assert not (tmp_path / "new").exists()

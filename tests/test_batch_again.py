@@ -106,7 +106,7 @@ def test_one_of_two_copies_counts_as_the_moved_scene(tmp_path: Path) -> None:
 def test_the_result_of_a_scene_that_changes_during_the_run_is_not_kept(tmp_path: Path) -> None:
     (scene,) = write_scenes(tmp_path, 1, size=24)
     parameters = work_parameters(
-        Options(solves=1),
+        Options("gcm", solves=1),
         Hints(),
         views="all",
         engine="reference",

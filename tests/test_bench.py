@@ -69,7 +69,7 @@ def test_the_scene_of_a_sweep_is_what_it_says() -> None:
         scene = make_scene(8, on_cross, off_cross)
         assert np.sum((scene.baselines == 0).any(axis=1)) == on_cross
         assert len(scene.targets) == on_cross + off_cross
-    result = estimate(make_scene(64, 8, 0), Options(solves=40))
+    result = estimate(make_scene(64, 8, 0), Options("gcm", solves=40))
     y, x = np.mgrid[:64, :64]
     error = (result.disparity - np.sin(x / 40) * np.cos(y / 60))[8:-8, 8:-8]
     assert np.sqrt(np.mean(error**2)) < 0.1

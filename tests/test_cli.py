@@ -40,7 +40,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def estimated(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A folder of results, and how the command that wrote it ended."""
     out = tmp_path_factory.mktemp("results") / "deep" / "out"
-    return out, run("estimate", scene, "--out", out, "--solves", 30, "--views", "cross", "--json")
+    return out, run("estimate", scene, "--out", out, "--method", "gcm", "--solves", 30, "--views", "cross", "--json")
 
 
 def test_estimate_writes_its_files_and_json_alone(estimated: Any) -> None:
@@ -89,7 +89,9 @@ def test_synth_estimate_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["synth", "rotated", "--out", str(made), "--size", "48x40", "--views", "5", "--seed", "3"]) == 0
     assert (made / "rig.toml").exists()
     assert "5 views" in capsys.readouterr().out
-    assert cli.main(["estimate", str(made), "--out", str(out), "--solves", "5", "--engine", "cpu"]) == 0
+    assert (
+        cli.main(["estimate", str(made), "--out", str(out), "--method", "gcm", "--solves", "5", "--engine", "cpu"]) == 0
+    )
     printed = capsys.readouterr().out
     for told in ("rotated: 5 views of 48 x 40", "pixels per unit", "RMSE", "cpu, 5 solves", "used up", str(out)):
         assert told in printed
@@ -97,7 +99,7 @@ def test_synth_estimate_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_estimate_continues_from_a_map_and_from_a_number(estimated: Any, scene: Path, tmp_path: Path) -> None:
-    common = ["estimate", str(scene), "--views", "cross", "--solves", "1", "--out", str(tmp_path)]
+    common = ["estimate", str(scene), "--views", "cross", "--method", "gcm", "--solves", "1", "--out", str(tmp_path)]
     for initial, tolerance in ((str(estimated[0] / "disparity.pfm"), 0.05), ("-0.25", 2.0)):
         assert cli.main([*common, "--initial", initial]) == 0
         change = read_pfm(tmp_path / "disparity.pfm") - read_pfm(estimated[0] / "disparity.pfm")
@@ -109,7 +111,7 @@ def test_warnings_are_shown_once_and_not_on_stdout(
     scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("gradcon.methods.directions.check_directions", lambda *_: ["the cameras look turned around."])
-    assert cli.main(["estimate", str(scene), "--out", str(tmp_path), "--solves", "1", "--json"]) == 0
+    assert cli.main(["estimate", str(scene), "--out", str(tmp_path), "--method", "gcm", "--solves", "1", "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.err.count("WARNING: the cameras look turned around.") == 1
     assert captured.err.count("turned around") == 1
@@ -121,7 +123,17 @@ def test_the_same_bytes_for_any_number_of_threads(scene: Path, tmp_path: Path) -
     written = []
     for threads in ("1", "2"):
         out = tmp_path / threads
-        done = run("estimate", scene, "--out", out, "--solves", 8, env={**os.environ, "NUMBA_NUM_THREADS": threads})
+        done = run(
+            "estimate",
+            scene,
+            "--out",
+            out,
+            "--method",
+            "gcm",
+            "--solves",
+            8,
+            env={**os.environ, "NUMBA_NUM_THREADS": threads},
+        )
         assert done.returncode == 0, done.stderr
         written.append((out / "disparity.pfm").read_bytes() + (out / "uncertainty.pfm").read_bytes())
     assert written[0] == written[1]
@@ -172,7 +184,7 @@ def test_ctrl_c_leaves_nothing_and_exits_with_130(scene: Path, tmp_path: Path) -
     # A shell that started the tests in the background has them ignore SIGINT; the command must not inherit that.
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "from gradcon.cli import main; sys.exit(main())"
-    arguments = ["estimate", str(scene), "--out", str(tmp_path / "out"), "--engine", "reference"]
+    arguments = ["estimate", str(scene), "--out", str(tmp_path / "out"), "--method", "gcm", "--engine", "reference"]
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -33,7 +33,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def corner(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of the corner view."""
     opened = open_scene(scene, reference=CORNER)
-    result = estimate(opened, Options(solves=1), engine="reference", check_directions=False)
+    result = estimate(opened, Options("gcm", solves=1), engine="reference", check_directions=False)
     return result.save(tmp_path_factory.mktemp("results") / "corner")
 
 
@@ -79,7 +79,20 @@ def test_uncertainty_and_start_of_another_view_are_refused(
     write_map(mixed, [dataclasses.replace(disparity, reference=MIDDLE), uncertainty])
     assert f"is a map of {CORNER}" in refused(capsys, "evaluate", mixed, scene, "--uncertainty")
 
-    start = ["estimate", scene, "--solves", 1, "--engine", "reference", "--initial", corner, "--out", tmp_path / "out"]
+    start = [
+        "estimate",
+        scene,
+        "--method",
+        "gcm",
+        "--solves",
+        1,
+        "--engine",
+        "reference",
+        "--initial",
+        corner,
+        "--out",
+        tmp_path / "out",
+    ]
     assert f"--reference {CORNER}" in refused(capsys, *start)
     assert not (tmp_path / "out").exists()
     assert run(*start, "--reference", CORNER) == 0
@@ -178,7 +191,7 @@ def test_a_frame_of_a_video_starts_only_its_own_view(corner: Path, tmp_path: Pat
         (tmp_path / "in" / name).mkdir(parents=True)
         for k, image in enumerate(np.random.default_rng(0).integers(0, 256, (2, *SIZE), dtype=np.uint8)):
             (tmp_path / "in" / name / f"{k}.png").write_bytes(png.encode(image))
-    common = ["estimate", tmp_path / "in", "--solves", 1, "--engine", "reference", "--out"]
+    common = ["estimate", tmp_path / "in", "--method", "gcm", "--solves", 1, "--engine", "reference", "--out"]
     assert run(*common, tmp_path / "first", "--frames", "0") == 0
     start = ["--frames", "1", "--initial", tmp_path / "first" / "frame_0000"]
     assert run(*common, tmp_path / "second", *start) == 0

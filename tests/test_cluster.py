@@ -274,13 +274,13 @@ def test_two_threads_give_the_same_estimates_as_one() -> None:
     import numba
 
     scenes = [synth.render("planes", size=(48, 48), views=5, seed=seed) for seed in range(2)]
-    expected = [estimate(scene, Options(solves=3), engine="cpu").disparity for scene in scenes]
+    expected = [estimate(scene, Options("gcm", solves=3), engine="cpu").disparity for scene in scenes]
     found: dict[int, list[np.ndarray]] = {0: [], 1: []}
 
     def work(k: int) -> None:
         numba.set_num_threads(1)
         for _ in range(3):
-            found[k].append(estimate(scenes[k], Options(solves=3), engine="cpu").disparity)
+            found[k].append(estimate(scenes[k], Options("gcm", solves=3), engine="cpu").disparity)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
     for thread in threads:

@@ -25,7 +25,7 @@ Capture = pytest.CaptureFixture[str]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result as `gradcon estimate` writes it."""
     scene = synth.render("planes", size=(24, 30), views=5)
-    result = estimate(scene, Options(solves=1), engine="reference", check_directions=False)
+    result = estimate(scene, Options("gcm", solves=1), engine="reference", check_directions=False)
     return result.save(tmp_path_factory.mktemp("results") / "out")
 
 

@@ -101,7 +101,7 @@ def test_threads_in_descending_order_give_the_same_bytes(kind, method):
 @on_gpu
 def test_an_engine_may_take_the_memory_of_another(name):
     scenes = [synth.render("occlusion", (40, 52), grid=3, seed=seed) for seed in range(2)]
-    options = Options(solves=2)
+    options = Options("gcm", solves=2)
     first = make(name)(scenes[0])
     minimise(scenes[0], options, engine=first)
     second = CudaEngine(scenes[1], EPSILON, first.device, after=first)
@@ -116,7 +116,7 @@ def test_memory_of_another_size_is_not_taken(name):
     """The solver's levels of these two sizes are arrays of one size, but their margins are elsewhere."""
     assert cuda_solver.levels_of(8, 17)[1] == cuda_solver.levels_of(11, 13)[1]
     scenes = [random_scene(shape) for shape in ((8, 17), (11, 13))]
-    options = Options(solves=2)
+    options = Options("gcm", solves=2)
     first = make(name)(scenes[0])
     minimise(scenes[0], options, engine=first)
     again = minimise(scenes[1], options, engine=CudaEngine(scenes[1], EPSILON, first.device, after=first)).disparity()
@@ -136,10 +136,10 @@ def test_a_solve_takes_few_launches_and_one_read():
     scene = random_scene()
     counting = Counting()
     engine = CudaEngine(scene, EPSILON, counting)
-    minimise(scene, Options(solves=2), engine=engine)
+    minimise(scene, Options("gcm", solves=2), engine=engine)
     counting.launches.clear()
     counting.reads = 0
-    minimise(scene, Options(solves=4), engine=engine)
+    minimise(scene, Options("gcm", solves=4), engine=engine)
     assert len(counting.launches) == 4 * 9
     assert counting.reads == 4
 
@@ -175,7 +175,7 @@ def test_filters_too_long_for_the_shared_memory_are_refused():
     scene = random_scene((20, 30))
     small = CudaEngine(scene, EPSILON, EmulatedGpu(shared_limit=48 << 10))
     with pytest.raises(InputError, match="use fewer scales"):
-        minimise(scene, Options(scales=7, solves=1), engine=small)
+        minimise(scene, Options("gcm", scales=7, solves=1), engine=small)
 
 
 # ---- on a GPU
@@ -193,7 +193,7 @@ def cupy():
 @pytest.mark.gpu
 def test_device_arrays_go_in_and_come_out(cupy):
     scene = synth.render("occlusion", (64, 80), grid=3)
-    options = Options(solves=5)
+    options = Options("gcm", solves=5)
     expected = estimate(scene, options, engine="cuda")
     views = [cupy.asarray(np.moveaxis(planes, 0, -1)) for planes in scene.colours]
     there = Scene(views[0], views[1:], scene.baselines)
@@ -248,7 +248,7 @@ def test_dlpack_arrays_go_in(cupy):
 
 @pytest.mark.gpu
 def test_many_on_the_gpu(cupy):
-    scenes, options = [synth.render("occlusion", (64, 80), grid=3)] * 4, Options(solves=4)
+    scenes, options = [synth.render("occlusion", (64, 80), grid=3)] * 4, Options("gcm", solves=4)
     for result in estimate_many(scenes, options, engine="cuda"):
         np.testing.assert_array_equal(result.disparity, estimate(scenes[0], options, engine="cuda").disparity)
         assert isinstance(result.scene.targets, np.ndarray)  # results do not hold the GPU's memory
@@ -263,7 +263,7 @@ def test_a_lack_of_memory_is_reported_in_a_sentence(cupy):
     free = cupy.cuda.runtime.memGetInfo()[0]
     held = cupy.empty(free - (8 << 20), cupy.uint8)
     assert "MB free" in cuda_device.why_too_large(scene, stages_of(scene, Options()))
-    assert estimate(scene, Options(solves=1)).engine == "cpu"
+    assert estimate(scene, Options("gcm", solves=1)).engine == "cpu"
     with pytest.raises(InputError, match="too little free memory"):
         cuda_device.current_device().empty((1 << 26,))
     del held

@@ -67,7 +67,7 @@ def test_depth_of_the_truth_is_what_the_rays_measure(name: str) -> None:
 @pytest.mark.parametrize("name", ["planes", "parallel", "rotated"])
 def test_estimated_depth_is_right_where_disparity_is(name: str) -> None:
     scene = synth.render(name, (192, 192))
-    result = estimate(scene, Options(solves=25), check_directions=False)
+    result = estimate(scene, Options("gcm", solves=25), check_directions=False)
     right = np.abs(result.disparity - scene.ground_truth) < 0.05
     assert right.mean() > 0.8
     truth = true_depth(name, scene, scene.reference_name)[right]

@@ -7,7 +7,7 @@ from gradcon import InputError, Options, Scene, estimate, synth
 
 pytestmark = pytest.mark.slow
 
-OPTIONS = Options(solves=25)
+OPTIONS = Options("gcm", solves=25)
 
 
 @pytest.fixture(scope="module", params=["occlusion", "sphere"])

@@ -20,13 +20,13 @@ def test_engines_say_what_they_can_do_without_being_imported():
 
 def test_auto_says_why_it_takes_the_cpu(monkeypatch):
     monkeypatch.setattr(cuda_device, "why_not", lambda: "the GPU is asleep")
-    result = estimate(random_scene(), Options(solves=1))
+    result = estimate(random_scene(), Options("gcm", solves=1))
     assert (result.engine, result.engine_note) == ("cpu", "no GPU: the GPU is asleep")
     assert result.summary()["engine_note"] == "no GPU: the GPU is asleep"
     with pytest.raises(InputError, match=r"^engine: cuda cannot be used: the GPU is asleep; "):
-        estimate(random_scene(), Options(solves=1), engine="cuda")
+        estimate(random_scene(), Options("gcm", solves=1), engine="cuda")
     with pytest.raises(InputError, match=r"^on_device: the engine is cpu.* \(no GPU: the GPU is asleep\)"):
-        estimate(random_scene(), Options(solves=1), on_device=True)
+        estimate(random_scene(), Options("gcm", solves=1), on_device=True)
     assert engines.kind_for("auto").name == "cpu"
     assert isinstance(engines.device_for("auto"), engines.Host)
 
@@ -87,11 +87,11 @@ def test_a_missing_driver_is_a_refusal_and_a_broken_gpu_a_failure(monkeypatch, s
     try:
         if status == 700:
             with pytest.raises(DeviceError, match="it says why"):
-                estimate(random_scene(), Options(solves=1), engine="cuda")
+                estimate(random_scene(), Options("gcm", solves=1), engine="cuda")
         else:
             with pytest.raises(InputError, match=r"cuda cannot be used: CuPy cannot use a GPU here: cudaError"):
-                estimate(random_scene(), Options(solves=1), engine="cuda")
-        result = estimate(random_scene(), Options(solves=1))
+                estimate(random_scene(), Options("gcm", solves=1), engine="cuda")
+        result = estimate(random_scene(), Options("gcm", solves=1))
         assert result.engine == "cpu"
         assert "it says why" in result.engine_note
     finally:

@@ -48,7 +48,7 @@ def test_single_scale_methods_recover_small_shifts(method):
 
 def test_large_disparities_need_the_sliding_window():
     scene = shifted_scene(11.0, (96, 160), [(1, 0), (-1, 0), (-2, 0)])
-    result = estimate(scene, Options(scales=6))
+    result = estimate(scene, Options("gcm", scales=6))
     assert np.abs(result.disparity[24:-24, 40:-40] - 11).mean() < 0.05
     assert [row.scales for row in result.history][-1] == (2, 1, 0)
 
@@ -56,7 +56,11 @@ def test_large_disparities_need_the_sliding_window():
 @pytest.mark.slow
 def test_both_engines_end_in_the_same_place():
     scene = synth.render("sphere", (72, 80), grid=5)
-    choices = Options(solves=15), Options(method="coarse-to-fine", solves=15), Options(solves=8, without="scale")
+    choices = (
+        Options("gcm", solves=15),
+        Options(method="coarse-to-fine", solves=15),
+        Options("gcm", solves=8, without="scale"),
+    )
     for options in choices:
         a, b = (estimate(scene, options, engine=engine) for engine in ("cpu", "reference"))
         assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
@@ -64,8 +68,9 @@ def test_both_engines_end_in_the_same_place():
         assert np.median(np.abs(a.uncertainty / b.uncertainty - 1)) < 0.02
 
 
-def test_rotated_cameras_are_as_accurate_as_a_planar_array():
-    planar, rotated = (estimate(synth.render(name, (128, 128))) for name in ("parallel", "rotated"))
+@pytest.mark.parametrize("method", ["sweep", "gcm"])
+def test_rotated_cameras_are_as_accurate_as_a_planar_array(method):
+    planar, rotated = (estimate(synth.render(name, (128, 128)), Options(method)) for name in ("parallel", "rotated"))
     assert rotated.metrics["rmse"] < 1.1 * planar.metrics["rmse"]
 
 
@@ -87,7 +92,7 @@ def transformed(scene, image, vector):
 )
 def test_flips_and_turns_of_the_scene_flip_and_turn_the_result(image, vector):
     scene = synth.render("occlusion", (64, 72), grid=5, views="all")
-    options = Options(solves=6)
+    options = Options("gcm", solves=6)
     straight = estimate(scene, options, engine="reference").disparity
     turned = estimate(transformed(scene, image, vector), options, engine="reference").disparity
     assert turned == pytest.approx(image(straight), abs=2e-3)
@@ -99,26 +104,28 @@ def test_the_order_of_the_views_does_not_matter():
     scene = synth.render("planes", (48, 56), grid=5, views="all")
     order = np.random.default_rng(0).permutation(len(scene.targets))
     shuffled = Scene(scene.reference, scene.targets[order], scene.baselines[order])
-    options = Options(solves=5)
+    options = Options("gcm", solves=5)
     a, b = estimate(scene, options), estimate(shuffled, options)
     assert a.disparity.tobytes() == b.disparity.tobytes()
     assert a.uncertainty.tobytes() == b.uncertainty.tobytes()
 
 
-def test_the_unit_of_the_baselines_scales_the_disparity_and_nothing_else():
+@pytest.mark.parametrize(("method", "rel"), [("sweep", 1e-2), ("gcm", 1e-5)])  # the sweep stores costs as integers
+def test_the_unit_of_the_baselines_scales_the_disparity_and_nothing_else(method, rel):
     scene = shifted_scene(0.8)
     tenfold = Scene(scene.reference, scene.targets, 10 * scene.baselines)
-    a, b = estimate(scene), estimate(tenfold)
-    assert 10 * b.disparity == pytest.approx(a.disparity, rel=1e-5, abs=1e-6)
-    assert 10 * b.uncertainty == pytest.approx(a.uncertainty, rel=1e-5)
+    a, b = estimate(scene, Options(method)), estimate(tenfold, Options(method))
+    assert 10 * b.disparity == pytest.approx(a.disparity, rel=rel, abs=1e-6)
+    assert 10 * b.uncertainty == pytest.approx(a.uncertainty, rel=rel)
     assert len(a.history) == len(b.history)
 
 
 def test_a_run_stops_by_itself_and_says_why():
-    result = estimate(shifted_scene(0.4))
+    assert estimate(shifted_scene(0.4)).stopped.reason is StopReason.SWEPT
+    result = estimate(shifted_scene(0.4), Options("gcm"))
     assert result.stopped.reason is StopReason.CONVERGED
     assert len(result.history) < Options().solves
-    short = estimate(shifted_scene(0.4), Options(solves=2))
+    short = estimate(shifted_scene(0.4), Options("gcm", solves=2))
     assert len(short.history) == 2
     assert short.stopped.reason is StopReason.OUT_OF_SOLVES
     early = estimate(shifted_scene(3.0), Options(method="coarse-to-fine", solves=1))
@@ -127,33 +134,34 @@ def test_a_run_stops_by_itself_and_says_why():
 
 def test_a_run_continues_from_its_own_state():
     scene = synth.render("sphere", (64, 64), grid=5)
-    whole = estimate(scene, Options(solves=8))
-    half = estimate(scene, Options(solves=4))
-    rest = estimate(scene, Options(solves=4), initial=half.disparity)
+    whole = estimate(scene, Options("gcm", solves=8))
+    half = estimate(scene, Options("gcm", solves=4))
+    rest = estimate(scene, Options("gcm", solves=4), initial=half.disparity)
     assert rest.disparity == pytest.approx(whole.disparity, abs=1e-4)
 
 
 def test_a_number_to_start_from_replaces_the_sliding_window():
     scene = shifted_scene(9.0, (64, 120), [(1, 0), (-1, 0)])
-    near = estimate(scene, initial=8.5)
+    near = estimate(scene, Options("gcm"), initial=8.5)
     assert np.abs(near.disparity[12:-12, 24:-24] - 9).mean() < 0.02
 
 
-def test_callback_sees_every_solve_and_may_stop():
+@pytest.mark.parametrize(("method", "end"), [("sweep", 2), ("gcm", 3)])
+def test_callback_sees_every_solve_and_may_stop(method, end):
     seen = []
 
     def look(row, disparity):
         seen.append((row.solve, disparity.shape))
-        return row.solve == 3
+        return row.solve == end
 
-    result = estimate(shifted_scene(0.4, (32, 40)), callback=look)
-    assert seen == [(k, (32, 40)) for k in (1, 2, 3)]
+    result = estimate(shifted_scene(0.4, (32, 40)), Options(method), callback=look)
+    assert seen == [(k, (32, 40)) for k in range(1, end + 1)]
     assert result.stopped.reason is StopReason.CALLBACK
 
 
 def test_history_and_summary_say_what_happened():
     scene = synth.render("planes", (40, 40), grid=3)
-    result = estimate(scene, Options(solves=3))
+    result = estimate(scene, Options("gcm", solves=3))
     assert [row.solve for row in result.history] == [1, 2, 3]
     last = result.history[-1]
     assert last.rmse == pytest.approx(result.metrics["rmse"], rel=1e-6)
@@ -169,12 +177,13 @@ def test_history_and_summary_say_what_happened():
     assert summary["engine"] == "cpu"
 
 
-def test_uncertainty_is_smaller_where_there_is_texture():
+@pytest.mark.parametrize("method", ["sweep", "gcm"])
+def test_uncertainty_is_smaller_where_there_is_texture(method):
     scene = shifted_scene(0.5, (64, 96))
     flat = np.ones((64, 96))
     flat[:, 48:] = 0
     views = [0.5 + (image - 0.5) * flat for image in (scene.reference, *scene.targets)]
-    uncertainty = estimate(Scene(views[0], views[1:], scene.baselines)).uncertainty
+    uncertainty = estimate(Scene(views[0], views[1:], scene.baselines), Options(method)).uncertainty
     assert np.median(uncertainty[:, :36]) < 0.1 * np.median(uncertainty[:, 64:])
 
 
@@ -210,10 +219,42 @@ def test_options_refuse_nonsense_by_field(options):
         Options(**options)
 
 
-@pytest.mark.parametrize("initial", [np.zeros((3, 3)), np.full((32, 40), np.nan), float("inf")])
-def test_bad_starts_are_refused(initial):
+@pytest.mark.parametrize(
+    "options",
+    [{"alpha": 0.4}, {"epsilon": 1e-3}, {"scales": 3}, {"solves": 40}],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_parameter_that_the_method_lacks_is_refused(options):
+    (name,) = options
+    with pytest.raises(InputError, match=f"^{name}: the method sweep has no such parameter; .* use the method gcm"):
+        Options(**options)
+    assert Options("gcm", **options).parameters()[name] == options[name]
+    assert Options(**{name: getattr(Options, name)}) == Options()
+
+
+def test_a_result_lists_the_parameters_that_its_method_has():
+    scene = shifted_scene(0.1, (32, 40))
+    default = estimate(scene, check_directions=False)
+    assert list(default.parameters) == ["method", "without", "disparity_range", "labels", "initial"]
+    assert (default.parameters["method"], default.parameters["initial"]) == ("sweep", None)
+    again = estimate(scene, Options(without="median"), initial=default.disparity, check_directions=False)
+    assert (again.parameters["without"], again.parameters["initial"]) == ("median", "a map")
+    paper = estimate(scene, Options("naive", solves=1), check_directions=False)
+    expected = {"method": "naive", "alpha": 0.5, "epsilon": 2e-4, "scales": 1, "solves": 1, "without": None}
+    assert paper.parameters == {**expected, "initial": 0.0}
+
+
+@pytest.mark.parametrize("method", ["sweep", "gcm"])
+@pytest.mark.parametrize("initial", [np.zeros((3, 3)), np.full((32, 40), np.nan), float("inf"), "nothing"])
+def test_bad_starts_are_refused(initial, method):
     with pytest.raises(InputError, match="initial"):
-        estimate(shifted_scene(0.1, (32, 40)), initial=initial)
+        estimate(shifted_scene(0.1, (32, 40)), Options(method), initial=initial)
+
+
+@pytest.mark.parametrize("number", [0, 0.5, np.float32(2), np.zeros(())])
+def test_a_search_of_all_disparities_starts_from_no_number(number):
+    with pytest.raises(InputError, match="is a number, but the method sweep searches all disparities"):
+        estimate(shifted_scene(0.1, (32, 40)), initial=number)
 
 
 def test_unknown_engine_is_refused():
@@ -226,7 +267,7 @@ def test_a_strip_and_a_truth_without_known_pixels_work():
     images = rng.random((3, 16, 1900)).astype(np.float32)
     truth = np.full((16, 1900), np.nan)
     result = estimate(
-        Scene(images[0], images[1:], [(1, 0), (0, 1)], ground_truth=truth), Options(solves=1), engine="cpu"
+        Scene(images[0], images[1:], [(1, 0), (0, 1)], ground_truth=truth), Options("gcm", solves=1), engine="cpu"
     )
     assert result.disparity.dtype == np.float32
     assert result.metrics is None

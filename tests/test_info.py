@@ -85,7 +85,7 @@ def test_a_quick_estimate_finds_a_range_that_no_file_states(scenes: dict[str, Pa
     [((-1, 2), []), ((0, 4), []), ((0, 5), ["--scales", "4"]), ((2, 32), ["--scales", "6"]),
      ((90, 110), ["--initial", "100", "--scales", "5"])],
 )  # fmt: skip
-def test_large_disparities_come_with_advice(
+def test_large_disparities_come_with_advice_for_gcm(
     tmp_path: Path, range_: tuple[float, float], options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(0)
@@ -97,7 +97,13 @@ def test_large_disparities_come_with_advice(
     views = [f'[[views]]\nimage = "{name}.png"\nbaseline = [{-k}, 0]\n' for k, name in enumerate("ab")]
     (tmp_path / "rig.toml").write_text('reference = "a.png"\nground_truth = "truth.pfm"\n' + "".join(views))
     found = json.loads(run(["info", str(tmp_path), "--no-picture", "--json"], capsys))
-    assert found["options"] == options
+    assert found["gcm_options"] == options
+    said = run(["info", str(tmp_path), "--no-picture"], capsys).splitlines()
+    (line,) = (line for line in said if line.startswith("estimate"))
+    assert line.endswith("--out out")  # the default method finds the range itself
+    assert [line.partition("--out out ")[2] for line in said if line.startswith("with gcm")] == (
+        [shlex.join(["--method", "gcm", *options])] if options else []
+    )
     assert found["layout"] == "a row of 2"
 
 
@@ -152,7 +158,7 @@ def test_a_small_copy_has_the_disparities_of_the_scene(name: str) -> None:
     assert small.shape == (60, 80)
     truth = scene.ground_truth
     assert truth is not None
-    result = estimate(small, Options(solves=20), check_directions=False)
+    result = estimate(small, Options("gcm", solves=20), check_directions=False)
     expected = truth.reshape(60, 2, 80, 2).mean(axis=(1, 3))
     assert np.median(np.abs(result.disparity - expected)) < 0.05 * np.ptp(expected)
 
@@ -178,7 +184,7 @@ def test_the_command_it_gives_works_as_it_stands(
     (line,) = (line for line in text.splitlines() if line.startswith("estimate"))
     command = shlex.split(line.removeprefix("estimate"))
     assert command[0] == "gradcon"
-    result = json.loads(run([*command[1:], "--solves", "1", "--json"], capsys))
+    result = json.loads(run([*command[1:], "--json"], capsys))
     assert result["source"]["reference"] == "view (0, 1)"
 
 

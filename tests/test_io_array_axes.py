@@ -41,7 +41,7 @@ def test_both_remedies_work(tmp_path: Path) -> None:
     grid = open_scene(saved(tmp_path / "grid.npy", first[..., None]))
     assert grid.fingerprint() == Scene.from_lightfield(first).fingerprint()
     out = tmp_path / "out"
-    estimate(grid, Options(solves=1, scales=1), check_directions=False).save(out)
+    estimate(grid, Options("gcm", solves=1, scales=1), check_directions=False).save(out)
     assert (out / "views.jpg").exists()
     assert cli.main(["info", str(tmp_path / "grid.npy"), "--picture", str(tmp_path / "sheet.png")]) == 0
 

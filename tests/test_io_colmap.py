@@ -84,7 +84,7 @@ def test_a_model_gives_the_same_scene_as_a_rig(rig, project_folder):
     assert scene.metadata["disparity_start"] == pytest.approx(np.median(expected.ground_truth), rel=0.03)
     errors = []
     for each in (expected, scene):
-        result = estimate(each, Options(solves=4, scales=2), initial=scene.metadata["disparity_start"])
+        result = estimate(each, Options("gcm", solves=4, scales=2), initial=scene.metadata["disparity_start"])
         errors.append(evaluate(result.disparity, expected.ground_truth)["rmse"])
     assert errors[1] == pytest.approx(errors[0], rel=1e-6)
     assert errors[1] < 0.2 * (high - low)

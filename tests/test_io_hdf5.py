@@ -104,7 +104,7 @@ def test_saved_scene_is_estimated_as_its_hci_folder(tmp_path: Path) -> None:
         np.testing.assert_allclose(scene.ground_truth, folder.ground_truth, atol=1e-6)
         assert scene.calibration is not None
         assert scene.calibration.summary() == folder.calibration.summary()
-    options = Options(solves=2)
+    options = Options("gcm", solves=2)
     np.testing.assert_array_equal(estimate(scene, options).disparity, estimate(folder, options).disparity)
 
 

@@ -212,7 +212,7 @@ def test_file_names_that_are_not_text_can_be_written(tmp_path):
     put(folder, os.fsdecode(b"\xfe_0_0.png"), os.fsdecode(b"\xfe_0_1.png"))
     scene = open_scene(folder)
     assert scene.name == r"shots\udcff"
-    estimate(scene, Options(solves=1), engine="reference").save(tmp_path / "out")
+    estimate(scene, Options("gcm", solves=1), engine="reference").save(tmp_path / "out")
     assert r"\udcfe_0_1.png" in json.loads((tmp_path / "out/result.json").read_text())["source"]["reference"]
 
 

@@ -67,7 +67,7 @@ def test_report_and_conversion_of_an_old_folder(old: Path, tmp_path: Path) -> No
 
 def test_a_new_result_removes_the_old_names(old: Path) -> None:
     scene = synth.render("planes", size=(24, 30), views=5)
-    result = estimate(scene, Options(solves=1), engine="reference", check_directions=False)
+    result = estimate(scene, Options("gcm", solves=1), engine="reference", check_directions=False)
     result.save(old)
     assert not list(old.glob("confidence*"))
     np.testing.assert_array_equal(read_map(old, "uncertainty").values, result.uncertainty)

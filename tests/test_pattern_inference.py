@@ -34,7 +34,23 @@ def test_outputs_inside_the_scene_do_not_hide_it(shots: Path, monkeypatch: pytes
     assert pattern == "shot_{row}_{col}.png"
     assert cli.main(["info", "."]) == 0
     assert (shots / "lytro_2024_05-views.png").exists()
-    assert cli.main(["estimate", ".", "--solves", "1", "--engine", "reference", "--out", "results-2026-11-16"]) == 0
+    assert (
+        cli.main(
+            [
+                "estimate",
+                ".",
+                "--method",
+                "gcm",
+                "--solves",
+                "1",
+                "--engine",
+                "reference",
+                "--out",
+                "results-2026-11-16",
+            ]
+        )
+        == 0
+    )
     assert (shots / "results-2026-11-16" / "result.json").exists()
     assert infer_pattern(shots) == pattern
     assert cli.main(["info", ".", "--no-picture"]) == 0

@@ -217,7 +217,7 @@ def test_ply_of_no_points() -> None:
 
 def test_the_command_writes_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scene, out = synth.write("planes", tmp_path / "scene", (40, 48), views=5), tmp_path / "out"
-    common = ["estimate", str(scene), "--out", str(out), "--solves", "3"]
+    common = ["estimate", str(scene), "--out", str(out), "--method", "gcm", "--solves", "3"]
     assert cli.main([*common, "--points", "--normals", "--keep", "0.5", "--depth"]) == 0
     said = capsys.readouterr().out
     assert "points.ply" in said

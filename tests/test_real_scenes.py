@@ -22,7 +22,7 @@ CONES_SIZE = (375, 450)
 @pytest.fixture(scope="module")
 def hci(data_folder):
     """The results of all HCI scenes after 40 solves."""
-    return {name: estimate(open_scene(data_folder / "hci" / name), Options(solves=40)) for name in GCM_40_SOLVES}
+    return {name: estimate(open_scene(data_folder / "hci" / name), Options("gcm", solves=40)) for name in GCM_40_SOLVES}
 
 
 def test_hci_accuracy_after_40_solves(hci):
@@ -45,8 +45,8 @@ def test_the_gcm_beats_the_other_methods_even_with_fewer_solves(hci):
     scene = hci["cotton"].scene
     choices = {
         "coarse-to-fine": Options(method="coarse-to-fine", solves=150),
-        "without scale": Options(solves=60, without="scale"),
-        "without gradient": Options(solves=60, without="gradient"),
+        "without scale": Options("gcm", solves=60, without="scale"),
+        "without gradient": Options("gcm", solves=60, without="gradient"),
         "naive": Options(method="naive", solves=60),
     }
     rmse = {name: estimate(scene, options).metrics["rmse"] for name, options in choices.items()}
@@ -55,7 +55,7 @@ def test_the_gcm_beats_the_other_methods_even_with_fewer_solves(hci):
 
 @pytest.mark.parametrize(("name", "limit"), [("Aloe", 0.9), ("Cloth1", 0.15), ("Baby1", 0.7)])
 def test_middlebury_with_the_sliding_window(data_folder, name, limit):
-    result = estimate(open_scene(data_folder / "middlebury2006" / name), Options(scales=6))
+    result = estimate(open_scene(data_folder / "middlebury2006" / name), Options("gcm", scales=6))
     assert result.stopped.reason is StopReason.CONVERGED
     assert result.metrics["rmse"] < limit
 
@@ -63,7 +63,7 @@ def test_middlebury_with_the_sliding_window(data_folder, name, limit):
 def test_middlebury_2003(data_folder):
     scene = open_scene(data_folder / "other" / "cones")
     assert scene.shape == CONES_SIZE
-    result = estimate(scene, Options(scales=5))
+    result = estimate(scene, Options("gcm", scales=5))
     assert result.metrics["rmse"] < 1.0
     assert result.warnings == []
 
@@ -77,7 +77,7 @@ def test_engines_agree_on_a_real_scene(data_folder):
         scene.baselines,
         ground_truth=scene.ground_truth[window],
     )
-    a, b = (estimate(scene, Options(solves=4), engine=engine) for engine in ("cpu", "reference"))
+    a, b = (estimate(scene, Options("gcm", solves=4), engine=engine) for engine in ("cpu", "reference"))
     assert abs(a.metrics["rmse"] - b.metrics["rmse"]) < 0.002
     assert max(row.inner_iterations for row in a.history) <= 20
 
@@ -86,6 +86,6 @@ def test_a_lytro_capture_by_pattern(data_folder):
     scene = open_scene(data_folder / "other" / "lytro2067", pattern="2067_{row}_{col}.png")
     assert scene.reference_name == "2067_05_05.png"
     assert len(scene.targets) == 16
-    result = estimate(scene, Options(solves=30))
+    result = estimate(scene, Options("gcm", solves=30))
     assert np.isfinite(result.disparity).all()
     assert result.warnings == []

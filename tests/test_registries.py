@@ -104,4 +104,4 @@ def test_an_added_engine_and_an_added_method_estimate(path: Path) -> None:
 def test_the_command_line_offers_them(path: Path) -> None:
     said = run(path, "-m", "gradcon", "estimate", "--help")
     assert "auto, abacus, cuda" in said
-    assert "guess, gcm" in said
+    assert "guess, sweep" in said

@@ -63,6 +63,13 @@ def test_twelve_scenes_as_the_benchmark_names_them() -> None:
     assert {"backgammon", "pyramids", "sideboard", "origami"} <= set(SCENES)
 
 
+def test_what_a_method_finds_may_differ_between_scenes(tmp_path: Path) -> None:
+    ranges = {"boxes": [-1.5, 2.0], "dots": [-0.5, 1.0]}
+    found = [result(tmp_path / name, name, VALUES, parameters__disparity_range=span) for name, span in ranges.items()]
+    run(tmp_path / "submission", *found)
+    assert set(validate(tmp_path / "submission").seconds) == set(ranges)
+
+
 def test_a_whole_submission(results: list[Path], tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "submission"
     assert run(out, *results) == 0

@@ -75,7 +75,7 @@ def test_bad_uncertainty_is_refused(uncertainty: np.ndarray, said: str) -> None:
 
 def test_uncertainty_is_high_beside_jumps() -> None:
     scene = synth.render("occlusion", size=(128, 128))
-    result = estimate(scene, Options(solves=40))
+    result = estimate(scene, Options("gcm", solves=40))
     truth = scene.ground_truth
     assert truth is not None
     jump = np.maximum.reduce([np.abs(truth - np.roll(truth, 1, axis=axis)) for axis in (0, 1)]) > 0.3
@@ -89,7 +89,23 @@ def test_uncertainty_is_high_beside_jumps() -> None:
 def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     synth.write("planes", tmp_path / "scene", size=(48, 48), views=5)
     out = tmp_path / "out"
-    assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "5", "--engine", "cpu"]) == 0
+    assert (
+        cli.main(
+            [
+                "estimate",
+                str(tmp_path / "scene"),
+                "--out",
+                str(out),
+                "--method",
+                "gcm",
+                "--solves",
+                "5",
+                "--engine",
+                "cpu",
+            ]
+        )
+        == 0
+    )
     capsys.readouterr()
     common = ["evaluate", str(out), str(tmp_path / "scene"), "--uncertainty"]
     assert cli.main(common) == 0
@@ -111,7 +127,23 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(["evaluate", str(out / "disparity.pfm"), str(tmp_path / "scene"), "--uncertainty"]) == 2
     assert "is a single map without an uncertainty" in capsys.readouterr().err
     # The plots of an earlier result are removed with it.
-    assert cli.main(["estimate", str(tmp_path / "scene"), "--out", str(out), "--solves", "2", "--engine", "cpu"]) == 0
+    assert (
+        cli.main(
+            [
+                "estimate",
+                str(tmp_path / "scene"),
+                "--out",
+                str(out),
+                "--method",
+                "gcm",
+                "--solves",
+                "2",
+                "--engine",
+                "cpu",
+            ]
+        )
+        == 0
+    )
     assert not (out / "uncertainty.png").exists()
 
 

@@ -68,7 +68,7 @@ def test_without_pyav(videos, monkeypatch):
 
 
 def test_files_and_folders_give_equal_scenes_and_results(videos, folders, grid):
-    options = Options(solves=3)
+    options = Options("gcm", solves=3)
     found = [open_frames(videos), open_frames(folders), open_frames(folders, pattern="cam_{row}_{col}")]
     assert [(len(each), each.is_video) for each in found] == [(FRAMES, True)] * 3
     assert [each.listing.reference.name for each in found] == ["cam_1_1.mkv", "cam_1_1", "cam_1_1"]
@@ -156,9 +156,10 @@ def test_stills_among_videos_are_refused(tmp_path):
 # ------------------------------------------------------------------------------------------- the command line
 
 
-def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys):
+@pytest.mark.parametrize(("method", "start"), [("sweep", None), ("gcm", 0.0)])
+def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys, method, start):
     out = tmp_path / "out"
-    assert cli.main(["estimate", str(videos), "--out", str(out), "--engine", "cpu", "--json"]) == 0
+    assert cli.main(["estimate", str(videos), "--out", str(out), "--method", method, "--engine", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
     story = json.loads(captured.out)
     assert story == json.loads((out / "video.json").read_text())
@@ -167,14 +168,14 @@ def test_estimate_writes_one_folder_per_frame(videos, tmp_path, capsys):
     assert [row["folder"] for row in story["frames"]] == names
     assert [line.split(":")[1] for line in captured.err.splitlines()[1:]] == [f" frame {k}" for k in range(FRAMES)]
     results = [json.loads((out / name / "result.json").read_text()) for name in names]
-    assert [result["parameters"]["initial"] for result in results] == [0.0, *["a map"] * (FRAMES - 1)]
+    assert [result["parameters"]["initial"] for result in results] == [start, *["a map"] * (FRAMES - 1)]
     assert results[2]["source"]["name"] == "lossless, frame 2"
     solves = [row["solves"] for row in story["frames"]]
     assert max(solves[1:]) < solves[0]  # started from a map of nearly the same
 
 
 def test_a_frame_starts_from_the_map_of_the_one_before(folders, tmp_path):
-    common = ["estimate", str(folders), "--engine", "cpu", "--solves", "3", "--out"]
+    common = ["estimate", str(folders), "--engine", "cpu", "--method", "gcm", "--solves", "3", "--out"]
     assert cli.main([*common, str(tmp_path / "all"), "--frames", "1:3"]) == 0
     before = tmp_path / "all" / "frame_0001" / "disparity.pfm"
     assert cli.main([*common, str(tmp_path / "one"), "--frames", "2", "--initial", str(before)]) == 0
@@ -188,7 +189,18 @@ def test_finished_frames_survive_an_error_and_an_interrupt(tmp_path, capsys, mon
     for name in ("v_0_0", "v_0_1"):
         put(tmp_path / "in" / name, images)
     (tmp_path / "in" / "v_0_1" / "2.png").write_text("torn")
-    command = ["estimate", str(tmp_path / "in"), "--solves", "1", "--engine", "cpu", "--out", str(tmp_path / "out")]
+    command = [
+        "estimate",
+        str(tmp_path / "in"),
+        "--method",
+        "gcm",
+        "--solves",
+        "1",
+        "--engine",
+        "cpu",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     assert cli.main(command) == 2
     assert "v_0_1/2.png: is not an image" in capsys.readouterr().err
     rows = json.loads((tmp_path / "out" / "video.json").read_text())["frames"]
@@ -209,17 +221,27 @@ def test_finished_frames_survive_an_error_and_an_interrupt(tmp_path, capsys, mon
 
 @pytest.mark.parametrize(("told", "chosen"), [("1", [1]), ("-1", [3]), ("1:3", [1, 2]), ("2:", [2, 3]), (":-3", [0])])
 def test_frames_are_chosen_like_python_slices(videos, tmp_path, told, chosen, capsys):
-    assert cli.main(["estimate", str(videos), "--out", str(tmp_path), "--solves", "1", "--views", "2",
-                     "--engine", "cpu", f"--frames={told}"]) == 0  # fmt: skip
+    assert cli.main(["estimate", str(videos), "--out", str(tmp_path), "--method", "gcm", "--solves", "1",
+                     "--views", "2", "--engine", "cpu", f"--frames={told}"]) == 0  # fmt: skip
     printed = capsys.readouterr().out
     last = f" to {chosen[-1]}" if len(chosen) > 1 else ""
     assert f"{len(chosen)} of {FRAMES}: {chosen[0]}{last}\n" in printed
     assert [row["frame"] for row in json.loads((tmp_path / "video.json").read_text())["frames"]] == chosen
 
 
+def test_the_ranges_of_the_frames_do_not_count_as_parameters(videos, tmp_path):
+    command = ["estimate", str(videos), "--out", str(tmp_path), "--views", "2", "--engine", "cpu", "--frames"]
+    for frames in ("2:4", "0:3"):
+        assert cli.main([*command, frames]) == 0
+    story = json.loads((tmp_path / "video.json").read_text())
+    assert story["parameters"] == {"method": "sweep", "without": None}
+    assert [row["frame"] for row in story["frames"]] == [0, 1, 2, 3]
+    assert {row["frame"]: row["initial"] for row in story["frames"]} == {0: None, 1: "a map", 2: "a map", 3: "a map"}
+
+
 def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos, tmp_path, capsys):
     out = tmp_path / "out"
-    common = ["--out", str(out), "--solves", "1", "--views", "2", "--engine", "cpu"]
+    common = ["--out", str(out), "--method", "gcm", "--solves", "1", "--views", "2", "--engine", "cpu"]
     for frames in ("2:4", "0:3"):
         assert cli.main(["estimate", str(videos), *common, "--frames", frames]) == 0
     assert [row["frame"] for row in json.loads((out / "video.json").read_text())["frames"]] == [0, 1, 2, 3]
@@ -234,7 +256,12 @@ def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos,
     assert "holds the results of a video" in capsys.readouterr().err
     assert cli.main(["convert", str(out), str(tmp_path / "x.npz")]) == 2
     assert "give the folder of one of its frames" in capsys.readouterr().err
-    assert cli.main(["estimate", str(tmp_path / "still"), "--out", str(tmp_path / "one"), "--solves", "1"]) == 0
+    assert (
+        cli.main(
+            ["estimate", str(tmp_path / "still"), "--out", str(tmp_path / "one"), "--method", "gcm", "--solves", "1"]
+        )
+        == 0
+    )
     assert cli.main(["estimate", str(videos), "--out", str(tmp_path / "one"), *common[2:]]) == 2
     assert "holds the result of a still" in capsys.readouterr().err
 
@@ -265,7 +292,7 @@ def test_a_still_has_no_frames(tmp_path, capsys):
 
 def test_the_first_frame_may_start_from_a_map(tmp_path):
     scene = synth.render("planes", (40, 48), grid=3)
-    options = Options(solves=1)
+    options = Options("gcm", solves=1)
     start = np.full(scene.shape, 0.25, np.float32)
     results = list(estimate_many([scene] * 2, options, initial="previous", first=start, engine="cpu"))
     np.testing.assert_array_equal(
@@ -294,6 +321,8 @@ def test_a_run_that_fails_leaves_the_earlier_one(videos, tmp_path, capsys):
         str(videos),
         "--out",
         str(tmp_path / "out"),
+        "--method",
+        "gcm",
         "--solves",
         "1",
         "--views",

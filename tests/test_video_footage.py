@@ -41,7 +41,20 @@ def export(folder: Path, seed: int, kind: str = "{}.png", frames: int = 3) -> Pa
 
 def estimated(source: Path, out: Path, frames: str, *more: str) -> list[int]:
     """Estimate some frames and return those that the list names; no other folders may be there."""
-    command = ["estimate", str(source), "--solves", "1", "--engine", "reference", "--out", str(out), "--frames", frames]
+    command = [
+        "estimate",
+        str(source),
+        "--method",
+        "gcm",
+        "--solves",
+        "1",
+        "--engine",
+        "reference",
+        "--out",
+        str(out),
+        "--frames",
+        frames,
+    ]
     assert cli.main([*command, *more]) == 0
     rows = json.loads((out / "video.json").read_text())["frames"]
     assert sorted(path.name for path in out.iterdir()) == [*(row["folder"] for row in rows), "video.json"]

@@ -143,7 +143,7 @@ def test_large_views_are_shrunk_and_strips_are_not_lost():
 
 def test_a_result_has_its_views_and_truth(tmp_path):
     scene = synth.render("planes", size=(32, 40))
-    estimate(scene, Options(solves=2)).save(tmp_path)
+    estimate(scene, Options("gcm", solves=2)).save(tmp_path)
     about = json.loads((tmp_path / "result.json").read_text())["views"]
     sheet = Image.open(tmp_path / about["file"])
     assert sheet.size == (40 * about["columns"], 32 * -(-len(about["names"]) // about["columns"]))
@@ -151,5 +151,5 @@ def test_a_result_has_its_views_and_truth(tmp_path):
 
     np.testing.assert_array_equal(read_pfm(tmp_path / "truth.pfm"), scene.ground_truth)
     scene.ground_truth = None
-    estimate(scene, Options(solves=2)).save(tmp_path)
+    estimate(scene, Options("gcm", solves=2)).save(tmp_path)
     assert not (tmp_path / "truth.pfm").exists()

@@ -31,7 +31,7 @@ def test_recording_changes_nothing(scene, engine, method):
 
 def test_what_is_kept_is_what_was_used(scene):
     seen = [np.zeros(scene.shape, np.float32)]
-    options = Options(solves=9)
+    options = Options("gcm", solves=9)
     kept = estimate(
         scene, options, engine="cpu", keep_weights=True, callback=lambda _, w: seen.append(w.copy())
     ).weights
@@ -65,7 +65,7 @@ def test_first_solves_and_the_last_are_recorded(scene):
             taken.append(solve)
     assert taken[:10] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 12]
     assert len(taken) < 30
-    stopped = estimate(scene, Options(solves=23), keep_weights=True).weights
+    stopped = estimate(scene, Options("gcm", solves=23), keep_weights=True).weights
     assert stopped.solves[-1] == 23
 
 
@@ -79,7 +79,7 @@ def test_records_stay_small(shape, views, scales):
 
 
 def test_the_file_holds_the_record(scene, tmp_path):
-    result = estimate(scene, Options(solves=3), keep_weights=True)
+    result = estimate(scene, Options("gcm", solves=3), keep_weights=True)
     result.save(tmp_path)
     with np.load(io.BytesIO((tmp_path / "weights.npz").read_bytes()), allow_pickle=False) as file:
         np.testing.assert_array_equal(file["codes"], result.weights.codes)
@@ -88,13 +88,28 @@ def test_the_file_holds_the_record(scene, tmp_path):
         low, high = file["disparity_range"]
         back = low + (high - low) / 255 * file["disparities"]
         assert np.abs(back - result.weights.disparities).max() <= 0.51 * (high - low) / 255
-    estimate(scene, Options(solves=3)).save(tmp_path)
+    estimate(scene, Options("gcm", solves=3)).save(tmp_path)
     assert not (tmp_path / "weights.npz").exists()  # it belonged to the earlier result
 
 
 def test_the_command_keeps_weights(tmp_path, capsys):
     folder = synth.write("planes", tmp_path / "scene", (32, 32), views="cross")
-    assert main(["estimate", str(folder), "--out", str(tmp_path / "out"), "--solves", "2", "--keep-weights"]) == 0
+    assert (
+        main(
+            [
+                "estimate",
+                str(folder),
+                "--out",
+                str(tmp_path / "out"),
+                "--method",
+                "gcm",
+                "--solves",
+                "2",
+                "--keep-weights",
+            ]
+        )
+        == 0
+    )
     assert "weights.npz" in capsys.readouterr().out
     assert (tmp_path / "out" / "weights.npz").is_file()
 

@@ -20,7 +20,7 @@ ERRORS = LogNorm(1e-3, 1.0)  # one scale for the predicted and the true error
 def main() -> None:
     """Render the scene, estimate its disparity, and draw both."""
     scene = synth.render("occlusion", (384, 384))
-    result = estimate(scene, Options(solves=60), progress=True)
+    result = estimate(scene, Options("gcm", solves=60), progress=True)
     error = np.abs(result.disparity - np.asarray(scene.ground_truth))
     panels = (
         ("reference view, 1 of 17", scene.colour, {}),

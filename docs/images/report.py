@@ -25,7 +25,7 @@ def main() -> None:
     """Estimate, write the page, and take a screenshot of it."""
     with tempfile.TemporaryDirectory() as folder:
         scene = open_scene(synth.write("occlusion", Path(folder) / "scene" / "occlusion", (384, 384)))
-        result = estimate(scene, Options(solves=60), keep_weights=True)
+        result = estimate(scene, Options("gcm", solves=60), keep_weights=True)
         page = write_report([result.save(Path(folder) / "occlusion")], Path(folder) / "report.html").path
         options = webdriver.ChromeOptions()
         options.binary_location = str(shutil.which("chromium"))

@@ -21,6 +21,7 @@ from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.jobs.tally import Tally
 from gradcon.methods.options import Options
+from gradcon.methods.registry import check_start
 from gradcon.methods.warm_up import compile_engine
 from gradcon.scene import check_flip
 
@@ -58,7 +59,7 @@ def run_batch(
     flip : {"x", "y", "xy"}, optional
         Reverse the direction of the baselines.
     initial : float, optional
-        Disparity to start from, in pixels per unit baseline.
+        Disparity to start from, in pixels per unit baseline, for the paper's methods.
     reports : bool
         Write report.html into each scene's folder.
     workers : int, optional
@@ -94,6 +95,7 @@ def run_batch(
         if kind.compiles:
             warm_up = partial(compile_engine, kind.name, options.method)
     check_flip(flip)
+    check_start(options.method, initial)
     if initial is not None and not math.isfinite(initial):
         raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")
     parameters = work_parameters(

@@ -99,7 +99,7 @@ def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
     They are the loop alone with all data on the device, the way from the host's arrays to the host's disparity, and
     `estimate` with uncertainty and the check of directions.
     """
-    options = Options(scales=scales, solves=solves)
+    options = Options("gcm", scales=scales, solves=solves)
     on_device = scene.to_device()
     stages = schedules.stages_of(scene, options)
     engine = engines.create("cuda", on_device, options.epsilon, stages)

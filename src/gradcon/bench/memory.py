@@ -35,7 +35,7 @@ def _measure(folder: str, engine: str, scales: str, views: str) -> dict[str, flo
     from gradcon.engines.cpu import engine as _  # noqa: F401
 
     imports = _peak_mb()
-    run = minimise(open_scene(folder, views=views), Options(scales=int(scales), solves=SOLVES), engine=engine)
+    run = minimise(open_scene(folder, views=views), Options("gcm", scales=int(scales), solves=SOLVES), engine=engine)
     found = {"peak_memory_mb": _peak_mb(), "import_memory_mb": imports}
     allocated = run.engine.device.allocated_bytes()
     return found if allocated is None else {**found, "device_memory_mb": allocated / 1e6}

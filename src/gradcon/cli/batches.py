@@ -33,7 +33,7 @@ SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
 def _batch(
     scenes: Annotated[list[Path], typer.Argument(metavar="SCENE", help="Scenes, or folders of scenes.")],
     out: Out,
-    method: Method = "gcm",
+    method: Method = Options.method,
     without: Without = None,
     alpha: Alpha = Options.alpha,
     epsilon: Epsilon = Options.epsilon,
@@ -41,7 +41,7 @@ def _batch(
     solves: Solves = Options.solves,
     views: openings.Views = "all",
     engine: Engine = "auto",
-    initial: Annotated[float | None, typer.Option(help="The disparity to start from.")] = None,
+    initial: Annotated[float | None, typer.Option(help="The disparity to start from, for the paper's methods.")] = None,
     flip: Flip = None,
     points: Points = False,
     keep_weights: KeepWeights = False,

@@ -17,6 +17,7 @@ from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Me
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE
 from gradcon.methods.options import Options
+from gradcon.methods.registry import check_start
 from gradcon.result.depth import calibration_of
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, check_keep
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 def _estimate(
     scene: SceneArgument,
     out: Out,
-    method: Method = "gcm",
+    method: Method = Options.method,
     without: Without = None,
     alpha: Alpha = Options.alpha,
     epsilon: Epsilon = Options.epsilon,
@@ -40,7 +41,10 @@ def _estimate(
     views: openings.Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
-    initial: Annotated[str | None, typer.Option(metavar="MAP|NUMBER", help="The disparity to start from.")] = None,
+    initial: Annotated[
+        str | None,
+        typer.Option(metavar="MAP|NUMBER", help="A map to continue from; for the paper's methods also a number."),
+    ] = None,
     frames: Annotated[str | None, typer.Option(metavar="START:STOP", help="Only these frames of a video.")] = None,
     depth: Annotated[
         bool, typer.Option("--depth", help="Refuse a scene without calibration, which has no depth.")
@@ -73,6 +77,8 @@ def _estimate(
         raise InputError(option, "applies only to the points, which are not written", "add --points")
     share = check_keep(KEEP if keep is None else keep)
     given = _initial(initial)
+    if isinstance(given, float):
+        check_start(method, given)
     refuse_unwritable(out)
     found = open_frames(scene, views=views, **told)
     start = _start(given, initial, found.listing)

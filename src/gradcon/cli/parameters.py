@@ -8,21 +8,30 @@ from typing import Annotated
 import typer
 
 from gradcon import engines
-from gradcon.methods.registry import METHODS, MODEL_TERMS
+from gradcon.methods.registry import METHODS
 
 
 def one_of(names: Iterable[str]) -> str:
     """List names as a choice: a, b or c."""
     *others, last = names
-    return f"{', '.join(others)} or {last}"
+    return f"{', '.join(others)} or {last}" if others else last
 
+
+def _not_for(parameter: str) -> str:
+    """Name the methods that lack a parameter."""
+    return f"not for {one_of(name for name, method in METHODS.items() if parameter not in method.parameters)}"
+
+
+_TERMS = " or ".join(f"{name} ({', '.join(method.terms)})" for name, method in METHODS.items() if method.terms)
 
 Method = Annotated[str, typer.Option(help=f"{one_of(METHODS)}.")]
-Without = Annotated[str | None, typer.Option(help=f"Leave out a term of gcm: {one_of(MODEL_TERMS)}.")]
-Alpha = Annotated[float, typer.Option(help="The weight of the smoothness term.")]
-Epsilon = Annotated[float, typer.Option(help="The noise of the images, whose range is 0 to 1.")]
-Scales = Annotated[int | None, typer.Option(help="The number of scales; the default depends on the method.")]
-Solves = Annotated[int, typer.Option(help="The largest number of solves.")]
+Without = Annotated[str | None, typer.Option(help=f"Leave out an ingredient of {_TERMS}.")]
+Alpha = Annotated[float, typer.Option(help=f"The weight of the smoothness term; {_not_for('alpha')}.")]
+Epsilon = Annotated[float, typer.Option(help=f"The noise of the images, whose range is 0 to 1; {_not_for('epsilon')}.")]
+Scales = Annotated[
+    int | None, typer.Option(help=f"The number of scales; the default depends on the method; {_not_for('scales')}.")
+]
+Solves = Annotated[int, typer.Option(help=f"The largest number of solves; {_not_for('solves')}.")]
 Engine = Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}.")]
 Flip = Annotated[str | None, typer.Option(help="Reverse the baselines along x, y or both (xy).")]
 Points = Annotated[bool, typer.Option("--points", help="Also write a point cloud, points.ply.")]

@@ -21,8 +21,10 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         ("meaning", _meaning(found)),
         ("depth", _depth(calibration)),
         ("truth", "ground truth is available" if found["ground_truth"] else "no ground truth"),
-        ("estimate", shlex.join([*command, *found["options"]])),
+        ("estimate", shlex.join(command)),
     ]
+    if found["gcm_options"]:
+        rows.append(("with gcm", shlex.join([*command, "--method", "gcm", *found["gcm_options"]])))
     if "columns" in found["metadata"]:
         rows.insert(2, ("columns", found["metadata"]["columns"]))
     if found["frames"] is not None:

@@ -22,7 +22,7 @@ from gradcon.cli.messages import warn
 from gradcon.errors import InputError
 from gradcon.files import write_file
 from gradcon.io import Frames
-from gradcon.io.outputs import RESULT_FILES, SUMMARY
+from gradcon.io.outputs import FOUND, RESULT_FILES, SUMMARY
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
 from gradcon.progress import Display
@@ -100,7 +100,7 @@ def estimate_video(
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
             story["source"] = {**result.source, "name": name, "frames": len(found)}
-            story["parameters"] = {key: value for key, value in result.parameters.items() if key != "initial"}
+            story["parameters"] = {k: v for k, v in result.parameters.items() if k not in ("initial", *FOUND)}
             if not rows:
                 earlier = _earlier(out, story, footage)
             save(result, out / folder)

@@ -6,8 +6,7 @@ ingredients.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -76,7 +75,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
     return Findings(
         rows=scores["hci"].rows(),
         columns=tables.COLUMNS,
-        more_tables=tables.more_tables(scores, _ingredients()),
+        more_tables=tables.more_tables(scores, METHODS[NEW].terms),
         claims=tables.claims(scores),
         pictures=[_picture(plan, scores[plan.kind], outcomes) for plan in plans if plan.kind in scores],
         notes=_notes(plans, scores),
@@ -98,12 +97,6 @@ def _plans(context: Context) -> list[Plan]:
     ]
 
 
-def _ingredients() -> dict[str, str]:
-    """Return what can be left out of the sweep, each with a phrase that describes it."""
-    terms: Any = METHODS[NEW].terms
-    return dict(terms) if isinstance(terms, Mapping) else {term: term for term in terms}
-
-
 def _entrants(kind: str, solves: int) -> dict[str, Entrant]:
     """Return the paper's methods, the sweep with all and with all but one of its ingredients, and the other tools."""
     found = {method: Entrant(method, Options(method, solves=solves)) for method in PAPER}
@@ -112,10 +105,10 @@ def _entrants(kind: str, solves: int) -> dict[str, Entrant]:
             tables.with_scales(method): Entrant(f"{method}, six scales", Options(method, scales=SCALES, solves=solves))
             for method in PAPER
         }
-    whole = Options(NEW, solves=solves)
-    found[NEW] = Entrant(NEW, whole)
+    found[NEW] = Entrant(NEW, Options(NEW))
     found |= {
-        tables.without(term): Entrant(f"{NEW} without {term}", replace(whole, without=term)) for term in _ingredients()
+        tables.without(term): Entrant(f"{NEW} without {term}", Options(NEW, without=term))
+        for term in METHODS[NEW].terms
     }
     if missing_libraries() is None:
         found |= {tables.peer(*settings): entrant for settings, entrant in peer_entrants().items()}

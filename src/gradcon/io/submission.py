@@ -24,7 +24,7 @@ from gradcon.io import pfm
 from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as results
 from gradcon.io.maps.map import Map
-from gradcon.io.outputs import SUMMARY
+from gradcon.io.outputs import FOUND, SUMMARY
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 CATEGORIES = {
@@ -87,7 +87,7 @@ def write(folder: str | Path, given: Iterable[str | Path]) -> list[str]:
         scene = str(disparity.scene).lower()
         if scene in found:
             raise InputError(path, f"shows the scene {scene}, as {found[scene][0]} does", "give only one of them")
-        parameters = results.entry(summary, "parameters")
+        parameters = {k: v for k, v in results.entry(summary, "parameters").items() if k not in FOUND}
         first = first or (path, parameters)
         for name in sorted(first[1] | parameters):
             if first[1].get(name) != parameters.get(name):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -42,10 +41,11 @@ def estimate(
     scene : Scene
         From `open_scene`, or made of arrays: I_r, I_t and the baselines B_t of [1]_.
     options : Options, optional
-        The method and its parameters (alpha, epsilon, ...).
+        The method and its parameters.
     initial : array or float, optional
-        Disparity w to start from, in pixels per unit baseline.  A map of the scene's size continues from that map; a
-        number starts from it everywhere.  0 by default.
+        Disparity w to start from, in pixels per unit baseline.  A map of the scene's size continues from that map.  The
+        paper's methods also take a number, which they start from everywhere, 0 by default; `sweep` searches all
+        disparities by default.
     engine : {"auto", "cuda", "cpu", "reference"}
         What does the arithmetic; `auto` takes the GPU if there is one that can be used, else the CPU.
     on_device : bool
@@ -56,9 +56,10 @@ def estimate(
     progress : bool
         Show progress on stderr: a bar on a terminal, lines elsewhere.
     callback : callable, optional
-        Called after every solve with its row of the history and the disparity.  The run ends if it returns True.
+        Called after every solve, or pass of the sweep, with its row of the history and the disparity.  The run ends if
+        it returns True.
     keep_weights : bool
-        Record the weights W_{t,q} of views and scales in `Result.weights`, for the page that `gradcon report` makes.
+        Record how far views and scales were trusted in `Result.weights`, for the page that `gradcon report` makes.
 
     Returns
     -------
@@ -105,7 +106,7 @@ class Finished(NamedTuple):
     run: MethodRun
     scene: Scene
     options: Options
-    initial: float | str
+    initial: float | str | None
     start: float
     maps: tuple[Any, Any]  # disparity and uncertainty, in the memory that the engine works in
     warnings: list[str]
@@ -133,7 +134,7 @@ def finish(
     if check_directions and options.without is None:  # a model without one of its terms is too far off to judge by
         warned = run.clock("direction_check", directions.check_directions, scene, run.engine.name, to_host(maps[0]))
         run.engine.device.wait()
-    return Finished(run, scene, options, _describe(initial), start, maps, warned)
+    return Finished(run, scene, options, _describe(initial, options), start, maps, warned)
 
 
 @in_words
@@ -152,7 +153,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         uncertainty=uncertainty,
         history=run.history,
         stopped=run.stopped,
-        parameters={**asdict(finished.options), **run.choices(), "initial": finished.initial},
+        parameters={**finished.options.parameters(), **run.choices(), "initial": finished.initial},
         source={
             "name": scene.name,
             "reference": scene.reference_name,
@@ -182,6 +183,8 @@ def check_scene(scene: object) -> None:
         raise InputError("scene", f"is a {kind}, not a Scene", "use open_scene, or Scene.from_lightfield")
 
 
-def _describe(initial: ArrayLike | None) -> float | str:
-    given = as_array(0.0 if initial is None else initial)
+def _describe(initial: ArrayLike | None, options: Options) -> float | str | None:
+    if initial is None:
+        return METHODS[options.method].start
+    given = as_array(initial)
     return float(given) if given.ndim == 0 else "a map"

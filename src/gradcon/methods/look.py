@@ -56,7 +56,7 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
         "ground_truth": scene.ground_truth is not None,
         "metadata": listing.metadata,
     }
-    found["options"] = _options(found)
+    found["gcm_options"] = _gcm_options(found)
     return found
 
 
@@ -96,7 +96,7 @@ def _quick_estimate(scene: Scene) -> dict[str, Any]:
     from gradcon.methods.loop import minimise
 
     small = shrunk(scene)
-    quick = minimise(small, Options(solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
+    quick = minimise(small, Options("gcm", solves=QUICK_SOLVES, scales=QUICK_SCALES), engine="reference")
     before, after = (
         float(np.abs(quick.engine.warped_images(w, quick.stages[-1]) - small.reference).mean())
         for w in (np.zeros(small.shape), quick.w)
@@ -106,8 +106,8 @@ def _quick_estimate(scene: Scene) -> dict[str, Any]:
     return _range(QUICK_ESTIMATE, *np.percentile(quick.disparity(), (2, 98)))
 
 
-def _options(found: dict[str, Any]) -> list[str]:
-    """Return the options that `gradcon estimate` needs for disparities of this range."""
+def _gcm_options(found: dict[str, Any]) -> list[str]:
+    """Return the options that gcm needs for disparities of this range; the default method finds the range itself."""
     step, low, high = found["nearest"]["baseline"], found["disparity_range"]["low"], found["disparity_range"]["high"]
     if low is None:
         return []

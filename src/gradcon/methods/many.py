@@ -41,7 +41,8 @@ def estimate_many(
     options : Options, optional
     initial : array, float or "previous", optional
         Disparity to start from, as for `estimate`.  With "previous" every scene but the first starts from the
-        disparity of the one before, so that a slow video needs few solves per frame (`Options(solves=...)`).
+        disparity of the one before: the sweep then searches only nearby disparities, and `gcm` needs few solves per
+        frame (`Options("gcm", solves=...)`).
     first : array or float, optional
         Disparity that the first scene starts from, with `initial="previous"`.
     engine : str
@@ -58,9 +59,9 @@ def estimate_many(
 
     Examples
     --------
-    >>> from gradcon import Options, estimate_many, synth
+    >>> from gradcon import estimate_many, synth
     >>> video = (synth.render("planes", size=(48, 48), seed=seed) for seed in range(2))
-    >>> [result.disparity.shape for result in estimate_many(video, Options(solves=2), initial="previous")]
+    >>> [result.disparity.shape for result in estimate_many(video, initial="previous")]
     [(48, 48), (48, 48)]
     """
     options = options or Options()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,11 @@ class Options:
     Parameters
     ----------
     method : str
-        The Gradient Consistency Model `gcm`, or one of the paper's baselines: `coarse-to-fine`, `progressive`, `naive`.
+        The occlusion-aware plane sweep `sweep`, the Gradient Consistency Model `gcm` of [1]_, or one of the paper's
+        baselines: `coarse-to-fine`, `progressive`, `naive`.  All but the first have the next four parameters, which
+        `sweep` rejects.
     alpha : float
-        Weight of the smoothness term: alpha of eqn:Gen_optimization in [1]_.
+        Weight of the smoothness term: alpha of eqn:Gen_optimization.
     epsilon : float
         Standard deviation of the acquisition noise, for pixels from 0 to 1: epsilon of eqn:exp_noise_pwr.
     scales : int, optional
@@ -29,8 +32,9 @@ class Options:
     solves : int
         The largest number of solves of A x = b; a run ends earlier if it has converged.
     without : str, optional
-        A term to leave out of N^2 in eqn:exp_noise_pwr, as in the paper's ablations: `gradient` (the term of G) or
-        `scale` (the term of O).
+        An ingredient to leave out, for ablations.  Of `gcm`, a term of N^2 in eqn:exp_noise_pwr: `gradient` (the term
+        of G) or `scale` (the term of O).  Of `sweep`, one of `colour`, `arms`, `near`, `noise`, `edges`, `surface` and
+        `median`.
 
     References
     ----------
@@ -39,11 +43,13 @@ class Options:
 
     Examples
     --------
-    >>> Options(alpha=0.2, scales=5).method
-    'gcm'
+    >>> Options().method
+    'sweep'
+    >>> Options("gcm", alpha=0.2, scales=5).parameters()
+    {'method': 'gcm', 'alpha': 0.2, 'epsilon': 0.0002, 'scales': 5, 'solves': 300, 'without': None}
     """
 
-    method: str = "gcm"
+    method: str = registry.DEFAULT
     alpha: float = 0.5
     epsilon: float = 2e-4
     scales: int | None = None
@@ -60,3 +66,11 @@ class Options:
             if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
                 raise InputError(field, f"{value!r} is not a whole number from 1 to {most}")
         registry.check(self.method, self.without)
+        for each in fields(self):
+            if each.name not in ("method", "without") and getattr(self, each.name) != each.default:
+                registry.check_parameter(self.method, each.name)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the method and the parameters that it has."""
+        own = ("method", "without", *registry.METHODS[self.method].parameters)
+        return {name: value for name, value in asdict(self).items() if name in own}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import ArrayLike
 
 from gradcon import engines
+from gradcon.arrays import as_array
 from gradcon.engines import Clock, Engine, Stage, Worker
-from gradcon.engines.sweep_views import views_of
 from gradcon.errors import InputError
 from gradcon.methods.schedules import RECIPES, stages_of
 from gradcon.methods.sweep.settings import TERMS as SWEEP_TERMS
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gradcon.methods.loop import Callback
     from gradcon.methods.options import Options
 
+DEFAULT = "sweep"
+PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves")
 MODEL_TERMS = {  # of the Gradient Consistency Model
     "gradient": "ignores that gradients differ between views",
     "scale": "ignores that gradients differ between scales",
@@ -78,6 +80,8 @@ class Method:
     name: str
     module: str
     terms: Mapping[str, str] = field(default_factory=dict)  # what an ablation may leave out, and what that changes
+    parameters: tuple[str, ...] = ()  # the fields of `Options` that it has besides `method` and `without`
+    start: float | None = None  # the disparity to start from by default; None if it searches all disparities
     sweeps: bool = False  # it needs the operations of `gradcon.engines.sweep`, not those of a step
 
     def load(self) -> MethodModule:
@@ -86,6 +90,8 @@ class Method:
     def create(self, engine: str, scene: Scene, options: Options, after: Worker | None = None) -> Worker:
         """Make the engine that the method runs on; `after` is one whose work is done."""
         if self.sweeps:
+            from gradcon.engines.sweep_views import views_of  # it imports SciPy, which `gradcon --help` need not
+
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None
         return engines.create(engine, scene, options.epsilon, self.stages(scene, options), before)
@@ -96,7 +102,8 @@ class Method:
 
 
 _PAPER = (
-    Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else {}) for name, recipe in RECIPES.items()
+    Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else {}, PAPER_PARAMETERS, start=0.0)
+    for name, recipe in RECIPES.items()
 )
 _SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, sweeps=True)
 METHODS = {method.name: method for method in (_SWEEP, *_PAPER)}
@@ -112,3 +119,18 @@ def check(method: str, without: str | None) -> None:
         known = ", ".join(METHODS[method].terms)
         remedies = [f"use one of {known}"] * bool(known) + [f"use the method {name}" for name in having]
         raise InputError("without", problem, ", or ".join(remedies))
+
+
+def check_parameter(method: str, name: str) -> None:
+    """Reject a parameter that the method does not have."""
+    if name not in METHODS[method].parameters:
+        other = next(other.name for other in METHODS.values() if name in other.parameters)
+        raise InputError(name, f"the method {method} has no such parameter", f"leave it out, or use the method {other}")
+
+
+def check_start(method: str, initial: ArrayLike | None) -> None:
+    """Reject a number to start from if the method searches all disparities."""
+    if initial is not None and METHODS[method].start is None and as_array(initial).ndim == 0:
+        other = next(other.name for other in METHODS.values() if other.start is not None)
+        problem = f"is a number, but the method {method} searches all disparities and needs none to start from"
+        raise InputError("initial", problem, f"leave it out, give a map, or use the method {other}")

@@ -18,6 +18,7 @@ from gradcon.engines.failures import in_words
 from gradcon.engines.sweep import Map, SweepEngine
 from gradcon.engines.sweep_views import shrunk, views_of
 from gradcon.errors import InputError
+from gradcon.methods import registry
 from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
 from gradcon.methods.sweep import labels, settings
@@ -160,7 +161,7 @@ def minimise(
     record = ArmRecord(scene, engine.views) if keep_weights else None
     run = SweepRun(scene, engine, options.without, Clock(engine.device), record)
     with display(PASSES, scene.name) if progress else nullcontext(lambda row: None) as show:
-        for row in run.passes(_start(scene, initial, engine)):
+        for row in run.passes(_start(scene, options, initial, engine)):
             show(row)
             if callback is not None and callback(row, to_host(run.w)):
                 run.stopped = Stopped.because(StopReason.CALLBACK, solves=row.solve)
@@ -182,14 +183,12 @@ def _bounds(w: Map) -> tuple[float, float]:
     return float(w.min()), float(w.max())
 
 
-def _start(scene: Scene, initial: ArrayLike | None, engine: SweepEngine) -> Map | None:
+def _start(scene: Scene, options: Options, initial: ArrayLike | None, engine: SweepEngine) -> Map | None:
     """Return the map to start from in the engine's memory; None to search everything."""
     if initial is None:
         return None
+    registry.check_start(options.method, initial)
     given = as_array(initial)
-    if given.ndim == 0:
-        problem = "is a number, but the sweep searches all disparities and needs none to start from"
-        raise InputError("initial", problem, "leave it out, give a map, or use the method gcm")
     if given.dtype.kind not in "buif" or given.shape != scene.shape:
         raise InputError(
             "initial", f"is {given.shape} but the scene is {scene.shape}", "give a map of the scene's size"
