@@ -21,6 +21,9 @@ class StopReason(Enum):
         "were reached. Raise `solves`."
     )
     SWEPT = "All {passes} passes are done."
+    SWEPT_ANEW = (
+        "All {passes} passes are done. The map to start from did not fit the views, so all disparities were searched."
+    )
     CALLBACK = "The callback asked to stop after {solves} solves."
 
 

@@ -63,3 +63,13 @@ class Level:
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
         return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+
+
+def enlarged(w: Map, shape: tuple[int, int]) -> Map:
+    """Return a map of a smaller copy at a larger size; each pixel becomes a block."""
+    if w.shape == shape:
+        return w
+    xp = module_of(w)
+    k = max(1, round(max(shape[0] / w.shape[0], shape[1] / w.shape[1])))
+    y, x = (xp.asarray(np.minimum(np.arange(n) // k, m - 1)) for n, m in zip(shape, w.shape, strict=True))
+    return w[y[:, None], x[None, :]]
