@@ -28,7 +28,7 @@ def mended(known: Map, small: Swept, k: int, reach: float) -> Map | None:
     xp = module_of(known)
     rows, columns = small.w.shape
     blocks = known[: rows * k, : columns * k].reshape(rows, k, columns, k)
-    low, high = _least_nearby(blocks.min(axis=(1, 3))), -_least_nearby(-blocks.max(axis=(1, 3)))
+    low, high = _least_nearby(blocks.min(axis=(1, 3)), 1), -_least_nearby(-blocks.max(axis=(1, 3)), 1)
     sure = small.lead > SURE
     new = sure & ((small.w < low - reach) | (small.w > high + reach))
     if float(new.sum()) > NEW * max(float(sure.sum()), 1.0):
@@ -36,11 +36,19 @@ def mended(known: Map, small: Swept, k: int, reach: float) -> Map | None:
     return xp.where(enlarged(new, known.shape), enlarged(small.w, known.shape), known).astype(np.float32)
 
 
-def _least_nearby(values: Any) -> Any:
-    """Return the least of each value and its eight neighbours."""
+def moved_edges(known: Map, radius: int) -> list[Map]:
+    """Return what the map would be if its edges had moved by some pixels: the least nearby, itself, and the most."""
+    return [_least_nearby(known, radius), known, -_least_nearby(-known, radius)]
+
+
+def _least_nearby(values: Any, radius: int) -> Any:
+    """Return the least value in a square window around each pixel."""
     xp = module_of(values)
     for axis in (0, 1):
-        ends = np.arange(values.shape[axis])
-        before, after = (xp.asarray(np.clip(ends + d, 0, len(ends) - 1)) for d in (-1, 1))
-        values = xp.minimum(values, xp.minimum(values.take(before, axis=axis), values.take(after, axis=axis)))
+        ends, reached = np.arange(values.shape[axis]), 0
+        while reached < radius:
+            step = min(2 * reached + 1, radius - reached)
+            before, after = (xp.asarray(np.clip(ends + d, 0, len(ends) - 1)) for d in (-step, step))
+            values = xp.minimum(values, xp.minimum(values.take(before, axis=axis), values.take(after, axis=axis)))
+            reached += step
     return values

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcon.arrays import module_of
-from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.engines.sweep import Best, Map, SweepEngine, Volume
 from gradcon.methods.sweep.labels import Labels, step_of
 from gradcon.methods.sweep.noise import edge_factors
 from gradcon.methods.sweep.settings import COLOUR_OF_MEDIAN, COLOUR_OF_PLANE, Pass
@@ -53,16 +54,27 @@ class Level:
         start = surface / np.float32(step) - np.float32((how.labels - 1) / 2)
         return self._sweep(how, start, how.labels, step, self.noise)
 
+    def choose(self, how: Pass, maps: Sequence[Map]) -> Map:
+        """Choose one of three or more maps at each pixel."""
+        xp, step = module_of(self.noise), np.float32(step_of(self.engine, how.step))
+        costs = [self.engine.costs(w / step, 1, float(step), self.noise, how.arms, how.unit) for w in maps]
+        best = self._matched(how, xp.concatenate(costs, axis=2), self.noise)
+        index = xp.rint(best.label).astype(np.int64)
+        return xp.take_along_axis(xp.stack(maps, axis=2), index[:, :, None], axis=2)[:, :, 0]
+
     def _sweep(self, how: Pass, start: Map, labels: int, step: float, noise: Map) -> Swept:
         costs = self.engine.costs(start, labels, step, noise, how.arms, how.unit)
-        edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
-        best = self.engine.aggregate(costs, edges, how.small * how.unit, how.large * how.unit)
+        best = self._matched(how, costs, noise)
         w = (start + best.label) * np.float32(step)
         if how.median:
             w = self.engine.median(w, how.median, COLOUR_OF_MEDIAN)
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
         return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+
+    def _matched(self, how: Pass, costs: Volume, noise: Map) -> Best:
+        edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
+        return self.engine.aggregate(costs, edges, how.small * how.unit, how.large * how.unit)
 
 
 def enlarged(w: Map, shape: tuple[int, int]) -> Map:

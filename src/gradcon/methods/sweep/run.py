@@ -23,7 +23,7 @@ from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
 from gradcon.methods.sweep import labels, settings
 from gradcon.methods.sweep.arm_record import ArmRecord
-from gradcon.methods.sweep.known_map import mended
+from gradcon.methods.sweep.known_map import mended, moved_edges
 from gradcon.methods.sweep.labels import Labels
 from gradcon.methods.sweep.noise import noise_level
 from gradcon.methods.sweep.passes import Level, Swept, enlarged
@@ -83,6 +83,8 @@ class SweepRun:
                 w, self._lead = self._last.w, self._last.lead
                 if self.term == "surface":
                     break
+            elif not self.history:
+                w = self.clock("edges", level.choose, first, moved_edges(w, labels.shrink_factor(self.scene.shape)))
             yield self._pass(second, size, level, level.search_near, enlarged(w, level.noise.shape))
             w = self._last.w
             if size == 0:
