@@ -11,13 +11,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine_cases import needs_compiler
 from gradcon import Options, Result, Scene, estimate, estimate_many, synth
 from gradcon.cli import main
+from gradcon.engines import create_sweep
+from gradcon.engines.cuda.sweep import CudaSweep
+from gradcon.engines.reference_sweep import ReferenceSweep
+from gradcon.engines.sweep_views import views_of
 from gradcon.io.images import png
 from gradcon.io.pfm import read_pfm
+from gradcon.methods.sweep.known_map import moved_edges
+from gradcon.methods.sweep.passes import Level
+from gradcon.methods.sweep.settings import FIRST
 from gradcon.result.stopped import StopReason
 from gradcon.scene import Camera
 from layered_scenes import CROSS, GRID, Layer, edge, layered, plane
+from simt import EmulatedGpu
 from sweep_cases import Waves
 
 SWEEP = Options(method="sweep")
@@ -78,6 +87,27 @@ def test_an_object_that_comes_into_the_picture_is_found() -> None:
     assert len(result.history) == 2
     inside = scene.ground_truth == 2.0
     assert np.mean(np.abs(result.disparity[inside] - 2.0) < 0.2) > 0.9
+
+
+ENGINES = {
+    "cpu": lambda views: create_sweep("cpu", views),
+    "emulated cuda": lambda views: CudaSweep(views, EmulatedGpu()),
+}
+
+
+@pytest.mark.parametrize("name", ["cpu", pytest.param("emulated cuda", marks=[pytest.mark.slow, needs_compiler])])
+def test_engines_choose_the_same_edges(name: str) -> None:
+    """The true map, moved by two pixels, is moved back."""
+    scene = disc(40)
+    truth = scene.ground_truth.astype(np.float32)
+    moved = moved_edges(np.roll(truth, 2, axis=1), 3)
+    noise = np.full(scene.shape, 0.05, np.float32)
+    chosen = []
+    for make in (ENGINES[name], ReferenceSweep):
+        engine = make(views_of(scene))
+        chosen.append(np.asarray(Level(engine, noise).choose(FIRST, moved)))
+    assert np.mean(chosen[0] != chosen[1]) < 0.002
+    assert np.mean(chosen[0] != truth) < 0.2 * np.mean(moved[1] != truth)
 
 
 def test_without_a_map_nothing_has_changed_before_the_first_pass() -> None:
