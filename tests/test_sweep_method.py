@@ -77,7 +77,7 @@ def test_a_map_that_fits_is_kept() -> None:
     result = sweep(scene, initial=sweep(scene).disparity)
     assert result.stopped.reason is StopReason.SWEPT
     assert [row.step_mean is not None for row in result.history] == [True, True]
-    assert rms(result) < 1.1 * rms(sweep(scene))
+    assert rms(result) < 1.15 * rms(sweep(scene))
 
 
 def test_an_object_that_comes_into_the_picture_is_found() -> None:
@@ -218,16 +218,16 @@ def wall(camera: Camera, size: int = 96) -> tuple[NDArray[np.float64], NDArray[n
 
 @pytest.mark.parametrize(
     ("steps", "typical", "wrong"),
-    [([(0, 0, -0.1)], 0.01, 0.2), ([(0, 0, -0.1), (0, 0, 0.1), (-0.1, 0, -0.05), (0.1, 0, 0.05)], 0.005, 0.01)],
+    [([(0, 0, -0.1)], 0.01, 0.05), ([(0, 0, -0.1), (0, 0, 0.1), (-0.1, 0, -0.05), (0.1, 0, 0.05)], 0.005, 0.01)],
     ids=["forward", "all ways"],
 )
 def test_cameras_that_step_forward(steps: list[tuple[float, float, float]], typical: float, wrong: float) -> None:
-    """The error of the depth is small; only around the epipole, where nothing moves, it cannot be known."""
+    """The error of the depth is small, except near the epipole, where nothing moves, and at the unseen border."""
     K = np.array([[100.0, 0, 47.5], [0, 100.0, 47.5], [0, 0, 1]])
     cameras = [Camera.of(K, np.eye(3), t) for t in ((0, 0, 0), *steps)]
     (reference, depth), *targets = map(wall, cameras)
     scene = Scene.from_cameras(reference, [image for image, _ in targets], cameras)
-    errors = np.nan_to_num(np.abs(sweep(scene).depth() - depth) / depth, nan=np.inf)
+    errors = np.nan_to_num(np.abs(sweep(scene).depth() - depth) / depth, nan=np.inf)[6:-6, 6:-6]
     assert np.median(errors) < typical
     assert np.mean(~(errors < 0.03)) < wrong
 

@@ -35,12 +35,8 @@ class Level:
 
     def search(self, how: Pass, labels: Labels) -> Swept:
         """Try the same labels at every pixel."""
-        xp = module_of(self.noise)
-        start = xp.full(self.engine.views.shape, labels.first, np.float32)
-        # Where there is no texture, the views differ least.  A small noise level would let such pixels decide for
-        # themselves, by chance; with the scene's mean level their neighbours decide for them.
-        noise = xp.maximum(self.noise, self.noise.mean())
-        return self._sweep(how, start, labels.number, labels.step, noise)
+        start = module_of(self.noise).full(self.engine.views.shape, labels.first, np.float32)
+        return self._sweep(how, start, labels.number, labels.step, self._raised_noise)
 
     def search_near(self, how: Pass, w: Map) -> Swept:
         """Try labels around a smooth surface through w, so that a slant costs nothing."""
@@ -57,8 +53,9 @@ class Level:
     def choose(self, how: Pass, maps: Sequence[Map]) -> Map:
         """Choose one of three or more maps at each pixel."""
         xp, step = module_of(self.noise), np.float32(step_of(self.engine, how.step))
-        costs = [self.engine.costs(w / step, 1, float(step), self.noise, how.arms, how.unit) for w in maps]
-        best = self._matched(how, xp.concatenate(costs, axis=2), self.noise)
+        noise = self._raised_noise
+        costs = [self.engine.costs(w / step, 1, float(step), noise, how.arms, how.unit) for w in maps]
+        best = self._matched(how, xp.concatenate(costs, axis=2), noise)
         index = xp.rint(best.label).astype(np.int64)
         return xp.take_along_axis(xp.stack(maps, axis=2), index[:, :, None], axis=2)[:, :, 0]
 
@@ -71,6 +68,15 @@ class Level:
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
         return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+
+    @property
+    def _raised_noise(self) -> Map:
+        """The noise level, at least the scene's mean.
+
+        Where there is no texture, the views differ least.  A small noise level would let such pixels decide for
+        themselves, by chance; now their neighbours decide for them.
+        """
+        return module_of(self.noise).maximum(self.noise, self.noise.mean())
 
     def _matched(self, how: Pass, costs: Volume, noise: Map) -> Best:
         edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
