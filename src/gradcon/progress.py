@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
-SECONDS_BETWEEN_SOLVES = 2.0  # between the solves that are printed as lines
-SECONDS_OF_SILENCE = 4.0  # before a line explains why the first solve takes so long
+SECONDS_BETWEEN_ROWS = 2.0  # between the solves or passes that are printed as lines
+SECONDS_OF_SILENCE = 4.0  # before a line explains why the first of them takes so long
 
 
 class Display:
@@ -55,7 +55,7 @@ class Display:
     def show(self, done: int, note: str | None = None, line: str = "", *, now: bool = False) -> None:
         """Show that `done` steps are done: `note` beside the bar, or `line` if it is due or must be printed `now`."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, **({} if note is None else {"note": note}))
+            self._bar.update(self._task, completed=done, total=self.total, **({} if note is None else {"note": note}))
         elif self.total and line and (now or time.monotonic() - self._printed >= self.seconds_between_lines):
             self.print(line)
 
@@ -73,8 +73,18 @@ def time_left(elapsed: float, done: float, remaining: float) -> str:
     return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"
 
 
-class Solved(Protocol):
-    """What a display needs to know about a solve."""
+def counted(count: int, word: str) -> str:
+    """Return a number of things: "1 solve", "2 solves", "3 passes"."""
+    return f"{count} {word}" if count == 1 else f"{count} {plural(word)}"
+
+
+def plural(word: str) -> str:
+    """Return the plural of a regular noun."""
+    return f"{word}es" if word.endswith("s") else f"{word}s"
+
+
+class Row(Protocol):
+    """What a display needs to know about a solve or a pass."""
 
     @property
     def solve(self) -> int: ...
@@ -83,37 +93,58 @@ class Solved(Protocol):
     @property
     def views(self) -> int: ...
     @property
-    def step_mean(self) -> float: ...
+    def step_mean(self) -> float | None: ...
+    @property
+    def seconds(self) -> float: ...
     @property
     def rmse(self) -> float | None: ...
 
 
-def describe(row: Solved) -> str:
-    """Describe one solve in a line."""
-    rmse = f", RMSE {row.rmse:.4f}" if row.rmse is not None else ""
-    return f"step {row.step_mean:.1e} px, scales {'+'.join(map(str, row.scales))}, {row.views} views{rmse}"
+def describe(row: Row) -> str:
+    """Describe one solve or pass in a line."""
+    scales = "+".join(map(str, row.scales))
+    parts = [
+        f"step {row.step_mean:.1e} px" if row.step_mean is not None else "",
+        f"scales {scales}" if len(row.scales) > 1 else f"scale {scales}",
+        f"{row.views} views",
+        f"RMSE {row.rmse:.4f}" if row.rmse is not None else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+class Show(Protocol):
+    """Show a finished row; `plan` says how much work each row takes, in any unit, if that is known."""
+
+    def __call__(self, row: Row, plan: Sequence[float] = ()) -> None: ...
 
 
 @contextmanager
-def display(solves: int, name: str) -> Iterator[Callable[[Solved], None]]:
-    """Yield a function to call with each finished solve of an estimate."""
+def display(most: int, name: str, word: str = "solve") -> Iterator[Show]:
+    """Yield a function to call with each row of an estimate's history; `word` says what a row is."""
     with (
-        Display(name, solves, note="compiling at first use", seconds_between_lines=SECONDS_BETWEEN_SOLVES) as shown,
-        _broken_silence(shown) as silence,
+        Display(name, most, note="compiling at first use", seconds_between_lines=SECONDS_BETWEEN_ROWS) as shown,
+        _broken_silence(shown, word) as silence,
     ):
+        seconds = 0.0
 
-        def show(row: Solved) -> None:
+        def show(row: Row, plan: Sequence[float] = ()) -> None:
+            nonlocal seconds
             silence.cancel()
-            text = describe(row)
-            shown.show(row.solve, text, f"solve {row.solve} of at most {solves}: {text}", now=row.solve == 1)
+            seconds += row.seconds
+            text, of = describe(row), f"of {len(plan)}" if plan else f"of at most {most}"
+            done, remaining = sum(plan[: row.solve]), sum(plan[row.solve :])
+            if done and seconds * remaining >= done:  # a second or more
+                text += f", {time_left(seconds, done, remaining)}"
+            shown.total = len(plan) or most
+            shown.show(row.solve, text, f"{word} {row.solve} {of}: {text}", now=row.solve == 1)
 
         yield show
 
 
 @contextmanager
-def _broken_silence(shown: Display) -> Iterator[threading.Timer]:
-    """Explain a long first solve if there is no bar; cancel the timer when that solve is done."""
-    text = "still in the first solve; the first run compiles for about a minute"
+def _broken_silence(shown: Display, word: str) -> Iterator[threading.Timer]:
+    """Explain a long first row if there is no bar; cancel the timer when that row is done."""
+    text = f"still in the first {word}; the first run compiles for about a minute"
     timer = threading.Timer(SECONDS_OF_SILENCE, shown.print, [text])
     timer.daemon = True
     if not shown.has_bar:

@@ -88,6 +88,7 @@ def _record(result: Result, folder: str) -> dict[str, Any]:
         "height": result.source["height"],
         "views": result.source["views"],
         "solves": len(result.history),
+        "effort": result.effort,
         "stopped": str(result.stopped),
         "seconds": round(result.seconds["total"], 3),
         "engine": result.engine,

@@ -36,7 +36,7 @@ def describe(result: Result, out: Path) -> str:
                   f"reference {source['reference']}"),
         ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
         ("uncertainty", f"{np.median(result.uncertainty):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
-        ("engine", f"{result.engine}{note}, {len(result.history)} solves in {result.seconds['total']:.2f} s"),
+        ("engine", f"{result.engine}{note}, {result.effort} in {result.seconds['total']:.2f} s"),
         ("stopped", str(result.stopped)),
         ("written", f"{out}: {', '.join(name for name in RESULT_FILES if (out / name).is_file())}"),
     ]  # fmt: skip

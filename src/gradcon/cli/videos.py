@@ -25,7 +25,7 @@ from gradcon.io import Frames
 from gradcon.io.outputs import FOUND, RESULT_FILES, SUMMARY
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
-from gradcon.progress import Display
+from gradcon.progress import Display, counted
 from gradcon.result import Result
 from gradcon.scene import Scene
 
@@ -163,6 +163,7 @@ def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:
         "folder": folder,
         "initial": result.parameters["initial"],
         "solves": len(result.history),
+        "kind": result.history[-1].kind,
         "seconds": result.seconds["total"],
         "rmse": result.metrics["rmse"] if result.metrics else None,
         "stopped": str(result.stopped),
@@ -174,13 +175,13 @@ def _describe(story: dict[str, Any], rows: list[dict[str, Any]], out: Path) -> s
     source = story["source"]
     first, last = rows[0], rows[-1]
     note = f" ({story['engine_note']})" if story["engine_note"] else ""
-    solves = sum(row["solves"] for row in rows)
+    effort = counted(sum(row["solves"] for row in rows), first["kind"])
     lines = [
         ("video", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),
         ("frames", f"{len(rows)} of {source['frames']}: {first['frame']}"
                    + (f" to {last['frame']}" if len(rows) > 1 else "")),
-        ("engine", f"{story['engine']}{note}, {solves} solves in {story['seconds']:.2f} s "
+        ("engine", f"{story['engine']}{note}, {effort} in {story['seconds']:.2f} s "
                    f"({first['solves']} of them for the first frame)"),
         ("written", f"{out}: {LIST}, {first['folder']}" + (f" to {last['folder']}" if len(rows) > 1 else "")),
     ]  # fmt: skip
@@ -201,7 +202,7 @@ def _display(count: int, name: str) -> Iterator[Callable[[dict[str, Any]], None]
             nonlocal done
             done += 1
             rmse = f", RMSE {row['rmse']:.4f}" if row["rmse"] is not None else ""
-            text = f"frame {row['frame']}: {row['solves']} solves in {row['seconds']:.2f} s{rmse}"
+            text = f"frame {row['frame']}: {counted(row['solves'], row['kind'])} in {row['seconds']:.2f} s{rmse}"
             display.show(done, text, text)
 
         yield show

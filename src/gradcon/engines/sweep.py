@@ -33,7 +33,7 @@ Volume = Any  # (height, width, labels) uint16
 
 RIDGE = 0.02
 LEAST_WEIGHT = 1e-9
-SHORTEST = 1e-6  # what a baseline of length 0 counts as, which a camera that moves forwards may have
+SHORTEST = 1e-6  # what a baseline of length 0 counts as
 
 
 class Views(NamedTuple):
@@ -61,9 +61,12 @@ class Views(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.float64]:
-        """How far each target sees the middle of the reference move, in pixels per unit of disparity."""
-        middle = (np.array(self.shape[::-1]) - 1) / 2
-        return np.maximum(np.hypot(*(self.epipoles[:, :2] - middle * self.epipoles[:, 2:]).T), SHORTEST)
+        """How far each target sees the reference move, in pixels per unit of disparity: the root mean square."""
+        height, width = self.shape
+        e_x, e_y, e_z = self.epipoles.T
+        middle = np.hypot(e_x - (width - 1) / 2 * e_z, e_y - (height - 1) / 2 * e_z)
+        spread = np.sqrt((width**2 + height**2) / 12)  # of the pixels around the middle
+        return np.maximum(np.hypot(middle, spread * e_z), SHORTEST)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from gradcon.methods import schedules
 from gradcon.methods.options import Options
 from gradcon.methods.recorder import Recorder
 from gradcon.methods.stopping import StopRule
+from gradcon.progress import Show, display
 from gradcon.result import Solve
 from gradcon.result.stopped import Stopped, StopReason
 from gradcon.result.weights import Weights
@@ -168,9 +169,7 @@ def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
     return w, True
 
 
-def _display(progress: bool, solves: int, name: str) -> AbstractContextManager[Callable[[Solve], None]]:
+def _display(progress: bool, solves: int, name: str) -> AbstractContextManager[Show]:
     if not progress:
-        return nullcontext(lambda row: None)
-    from gradcon.progress import display
-
+        return nullcontext(lambda row, plan=(): None)
     return display(solves, name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradcon.io.fields import finite_number
+from gradcon.progress import plural
 from gradcon.report.folder import ResultPage
 from gradcon.result.metrics import BADPIX
 
@@ -21,6 +22,11 @@ def letter(k: int, count: int) -> str:
     if count == 1:
         return ""
     return chr(65 + k) if k < 26 else str(k + 1)
+
+
+def kinds(results: Sequence[ResultPage], form: Callable[[str], str] = str) -> str:
+    """Return what the rows of the results' histories are: solve, pass, or solve or pass; `form` is theirs."""
+    return " or ".join(map(form, sorted({result.kind for result in results}, reverse=True)))
 
 
 def labels(folders: Sequence[Path]) -> list[str]:
@@ -39,7 +45,8 @@ def _ending(path: tuple[str, ...], others: set[tuple[str, ...]]) -> str:
 def facts(results: Sequence[ResultPage]) -> dict[str, Any]:
     """Return the headings of the table of key facts, and a row for each result, without empty columns."""
     differing = _differing(results)
-    headings = ["result", "scene", "size", "method", "alpha", *differing, "views", "solves", "seconds", "RMSE"]
+    headings = ["result", "scene", "size", "method", "alpha", *differing, "views"]
+    headings += [kinds(results, plural), "seconds", "RMSE"]
     headings += [f"BadPix {limit:g}" for limit in sorted(BADPIX, reverse=True)]
     names = labels([result.folder for result in results])
     rows = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ Part = TypeVar("Part")
 MAX_SIDE = 800  # pixels of a map in the page
 MAX_ROWS = 5000  # rows of the history in the page
 MAX_SOLVE = 2**31
+KIND = "solve"  # what a row of the history is, if it does not say so
 TRUTH = "truth.pfm"
 
 
@@ -66,6 +68,11 @@ class ResultPage:
     def solves(self) -> int:
         """The number of the last solve; 0 if the history is empty."""
         return int(self.history[-1]["solve"]) if self.history else 0
+
+    @property
+    def kind(self) -> str:
+        """The word for a row of the history, such as solve or pass."""
+        return str(self.history[-1]["kind"]) if self.history else KIND
 
 
 @np.errstate(all="ignore")  # absurd numbers give values that are not finite, and the page shows those as unknown
@@ -154,11 +161,18 @@ def _history(fields: Fields) -> list[dict[str, Any]]:
                 "step": _length(row.get("step_mean")),
                 "rmse": _length(row.get("rmse")),
                 "views": finite_number(row.get("views")),
+                "kind": _kind(row),
                 "scales": [q for q in scales if isinstance(q, int)] if isinstance(scales, list) else [],
             }
         )
     stride = math.ceil(len(rows) / MAX_ROWS) if rows else 1
     return rows if stride == 1 else [*rows[:-1:stride], rows[-1]]
+
+
+def _kind(row: dict[str, Any]) -> str:
+    """Return the word for a row of the history."""
+    kind = row.get("kind")
+    return kind if isinstance(kind, str) and re.fullmatch("[a-z]{1,20}", kind) else KIND
 
 
 def _length(value: Any) -> float | None:

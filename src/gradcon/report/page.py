@@ -14,7 +14,8 @@ import numpy as np
 from gradcon import __version__
 from gradcon.io.fields import finite_number
 from gradcon.pictures.maps import shown_range
-from gradcon.report.facts import badpix, facts, labels, letter, notes, text
+from gradcon.progress import plural
+from gradcon.report.facts import badpix, facts, kinds, labels, letter, notes, text
 from gradcon.report.folder import ResultPage
 from gradcon.report.packing import pack_map, pack_mask, pack_records
 from gradcon.result.metrics import BADPIX, BORDER
@@ -55,6 +56,8 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         "border": BORDER,
         "points": MAX_POINTS,
         "unit": DISPARITY_UNIT,
+        "kind": kinds(results),
+        "kinds": kinds(results, plural),
         "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "uncertainty": _colours("cividis")},
     }
     script, style = joined_script(), _read("page.css")
@@ -70,6 +73,8 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         thresholds=sorted(BADPIX),
         border=BORDER,
         solves=max(result.solves for result in results),
+        kind=kinds(results),
+        trusted="Trusted scales and views" if _several_scales(results) else "Trusted views",
         version=__version__,
         policy=_policy(script, style),
         data=_json(data),
@@ -121,6 +126,8 @@ def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, A
         "targets": [text(name) for name in result.targets],
         "baselines": result.baselines,
         "history": result.history,
+        "kind": result.kind,
+        "kinds": plural(result.kind),
         "stopped": text(result.stopped),
         "badpix": {str(limit): badpix(result, limit) for limit in BADPIX},
         "rmse": finite_number(result.metrics.get("rmse")),
@@ -152,11 +159,17 @@ def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, A
             "before_columns": weights.disparities.shape[2],
             "low": weights.low,
             "high": weights.high,
+            "after": weights.after,
             "truth": None,
         }
         if result.recorded_truth is not None:
             described["weights"]["truth"], arrays[f"{key}-recorded"] = pack_map(result.recorded_truth)
     return described
+
+
+def _several_scales(results: Sequence[ResultPage]) -> bool:
+    """Return whether any result recorded the trust in several scales."""
+    return any(result.weights is not None and len(result.weights.scales) > 1 for result in results)
 
 
 def _camera(result: ResultPage) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Read what `gradcon estimate --keep-weights` recorded: the trust in each view and scale, solve by solve.
+"""Read what `gradcon estimate --keep-weights` recorded: the trust in each view and scale, by solve or pass.
 
 The file may come from anybody, so headers are checked before arrays are read, and pickles are never loaded.
 """
@@ -18,6 +18,7 @@ from gradcon.npz import open_npz
 
 FILE = "weights.npz"
 NAMES = ("solves", "codes", "step", "scales", "disparities", "disparity_step", "disparity_range")
+AFTER = "after"  # older files lack it
 MAX_BYTES = 2**29  # of one array in the file
 PAGE_BYTES = 2**24  # of one array in a page; a larger record of the trust is sampled further
 
@@ -37,11 +38,13 @@ class KeptWeights:
     scales : (Q,) int
         The scales q; 0 is the finest.
     disparities : (K, H, W) uint8
-        The disparity before each recorded solve, from 0 for `low` to 255 for `high`.
+        The disparity before each recorded solve, or `after` it, from 0 for `low` to 255 for `high`.
     disparity_step : int
         The distance between two of its samples, in full-size pixels; the first is pixel 0.
     low, high : float
         The range of `disparities`.
+    after : bool
+        Whether `codes` and `disparities` are those after each solve, or those before it.
     """
 
     solves: list[int]
@@ -53,6 +56,7 @@ class KeptWeights:
     disparity_step: int
     low: float
     high: float
+    after: bool
 
 
 def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> KeptWeights:
@@ -61,7 +65,8 @@ def read_weights(path: Path, targets: int, size: tuple[int, int], last: int) -> 
         members = open_npz(path)
         if missing := [name for name in NAMES if name not in members]:
             raise InputError(path, f"holds no {missing[0]}")
-        return _checked({name: members[name].read(MAX_BYTES) for name in NAMES}, targets, size, last)
+        arrays = {name: members[name].read(MAX_BYTES) for name in (*NAMES, AFTER) if name in members}
+        return _checked(arrays, targets, size, last)
     except InputError as reason:
         raise InputError(reason.where or path, reason.problem, "estimate the scene again") from None
 
@@ -89,12 +94,14 @@ def _checked(arrays: dict[str, NDArray[Any]], targets: int, size: tuple[int, int
         span.dtype.kind == "f" and span.shape == (2,) and np.isfinite(span).all() and span[0] <= span[1],
         "disparity_range",
     )
+    after = arrays.get(AFTER, np.zeros((), bool))
+    _need(after.dtype == bool and after.ndim == 0, AFTER)
     first, every = step // 2, 1
     while codes[:, ::every, ::every].size > PAGE_BYTES:
         every += 1
     codes = np.ascontiguousarray(codes[:, ::every, ::every])
     low, high = map(float, span)
-    return KeptWeights(solves, codes, first, step * every, scales, disparities, disparity_step, low, high)
+    return KeptWeights(solves, codes, first, step * every, scales, disparities, disparity_step, low, high, bool(after))
 
 
 def _need(condition: bool, name: str) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.io.outputs import RESULT_FORMAT
+from gradcon.progress import counted
 from gradcon.result.depth import calibration_of, depth_summary
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
@@ -24,42 +25,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Solve:
-    """One row of a run's history.  Disparities are in pixels per unit baseline.
+    """One row of a run's history: a solve, or a pass of a sweep.  Disparities are in pixels per unit baseline.
 
     Attributes
     ----------
     solve : int
-        The number of the solve: 1, 2, 3, ...
+        The number of the row: 1, 2, 3, ...
     stage : int
         The index of the method's stage.
     scales : tuple of int
-        The scales q in use.
+        The scales q in use; a sweep has one, the number of times that the views were halved.
     views : int
         The number of views in use, counting the reference.
-    step_mean : float
-        The mean magnitude of the change in disparity, after the limit and the median filter.
-    step_max : float
+    step_mean : float or None
+        The mean magnitude of the change in disparity, after the limit and the median filter; None if there was no
+        disparity before.
+    step_max : float or None
         The largest magnitude of that change.
     clipped : float
         The share of pixels whose step reached the limit.
     inner_iterations : int
         The number of iterations of the linear solver.
     seconds : float
-        The wall time of the solve.
+        The wall time.
     rmse : float or None
         The RMSE over the whole frame; None without ground truth.
+    kind : {"solve", "pass"}
+        The word for what the row describes.
     """
 
     solve: int
     stage: int
     scales: tuple[int, ...]
     views: int
-    step_mean: float
-    step_max: float
+    step_mean: float | None
+    step_max: float | None
     clipped: float
     inner_iterations: int
     seconds: float
     rmse: float | None
+    kind: str = "solve"
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +79,7 @@ class Result:
         Predicted standard deviation of `disparity`, in the same unit: small is good.  Both maps are CuPy arrays if
         `estimate` was asked to leave them on the GPU.
     history : list of Solve
-        One row for each solve.
+        One row for each solve, or for each pass of a sweep.
     stopped : Stopped
         Why the run ended: a `reason` for programs, and a sentence when it is printed.
     parameters : dict
@@ -114,9 +119,12 @@ class Result:
     def __repr__(self) -> str:
         height, width = self.disparity.shape
         rmse = f", RMSE {self.metrics['rmse']:.4f}" if self.metrics else ""
-        return (
-            f"<Result of {self.source['name']!r}: {width} x {height}, {len(self.history)} solves, {self.engine}{rmse}>"
-        )
+        return f"<Result of {self.source['name']!r}: {width} x {height}, {self.effort}, {self.engine}{rmse}>"
+
+    @property
+    def effort(self) -> str:
+        """The number of rows of the history, in words: "40 solves" or "3 passes"."""
+        return counted(len(self.history), self.history[-1].kind if self.history else "solve")
 
     @property
     def confidence(self) -> NDArray[np.float32]:

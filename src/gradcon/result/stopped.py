@@ -21,7 +21,10 @@ class StopReason(Enum):
         "were reached. Raise `solves`."
     )
     SWEPT = "All {passes} passes are done."
-    CALLBACK = "The callback asked to stop after {solves} solves."
+    SWEPT_ANEW = (
+        "All {passes} passes are done. The map to start from did not fit the views, so all disparities were searched."
+    )
+    CALLBACK = "The callback asked to stop after row {solves} of the history."
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Stopped:
     >>> end.reason is StopReason.CALLBACK
     True
     >>> print(end)
-    The callback asked to stop after 7 solves.
+    The callback asked to stop after row 7 of the history.
     """
 
     reason: StopReason

@@ -36,9 +36,12 @@ class Weights:
     scales : (Q,) int32
         The scales q, coarsest first.
     disparities : (K, height, width) float32
-        The disparity before each recorded solve, at every `disparity_step`-th pixel, in pixels per unit baseline.
+        The disparity before each recorded solve, or `after` it, at every `disparity_step`-th pixel, in pixels per unit
+        baseline.
     disparity_step : int
         The number of pixels between the samples of `disparities`.
+    after : bool
+        Whether disparities and shares are those after each solve, as a sweep has them, or those before it.
     """
 
     solves: NDArray[np.int32]
@@ -47,6 +50,7 @@ class Weights:
     scales: NDArray[np.int32]
     disparities: NDArray[np.float32]
     disparity_step: int
+    after: bool = False
 
     @property
     def shares(self) -> NDArray[np.float32]:
@@ -71,5 +75,6 @@ class Weights:
             disparities=np.rint(scaled).astype(np.uint8),
             disparity_step=np.int32(self.disparity_step),
             disparity_range=np.array([low, high]),
+            after=np.bool_(self.after),
         )
         return buffer.getvalue()

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import sampled, to_host
 from gradcon.engines.reference import sample_cubic
-from gradcon.engines.sweep import Views
-from gradcon.methods.sweep.settings import THIRD
+from gradcon.engines.sweep import ArmCosts, Views, view_weights
 from gradcon.result.weights import CODES, LONGEST_SIDE, MOST_CODES, SOLVES, Weights
 from gradcon.scene import Scene
 
@@ -16,7 +15,8 @@ from gradcon.scene import Scene
 class ArmRecord:
     """Sees the map after every pass, and records the weight of each view there.
 
-    A view's share of the trust is its arm's weight in the cost, divided among the views of the arm that see the pixel.
+    A view's share of the trust is its arm's weight in the cost, divided among the views of the arm that see the pixel
+    as the pass weighs them.
     """
 
     def __init__(self, scene: Scene, views: Views) -> None:
@@ -30,10 +30,10 @@ class ArmRecord:
         self._codes: list[NDArray[np.uint8]] = []
         self._disparities: list[NDArray[np.float32]] = []
 
-    def see(self, number: int, w: NDArray[np.float32], noise: NDArray[np.float32]) -> None:
+    def see(self, number: int, w: NDArray[np.float32], noise: NDArray[np.float32], arms: ArmCosts) -> None:
         """Record a pass that ended with the map w."""
         middle = slice(self.step // 2, None, self.step)
-        shares = self._shares(w[middle, middle], noise[middle, middle])
+        shares = self._shares(w[middle, middle], noise[middle, middle], arms)
         self._passes.append(number)
         self._codes.append(np.rint(CODES * np.sqrt(shares)).astype(np.uint8))
         self._disparities.append(w[:: self.disparity_step, :: self.disparity_step].astype(np.float32))
@@ -47,9 +47,11 @@ class ArmRecord:
             scales=np.zeros(1, np.int32),
             disparities=np.stack(self._disparities),
             disparity_step=self.disparity_step,
+            after=True,
         )
 
-    def _shares(self, w: NDArray[np.float32], noise: NDArray[np.float32]) -> NDArray[np.float64]:
+    @np.errstate(divide="ignore", invalid="ignore")  # what a view does not see is NaN
+    def _shares(self, w: NDArray[np.float32], noise: NDArray[np.float32], arms: ArmCosts) -> NDArray[np.float64]:
         views, (rows, columns) = self.views, sampled(self.shape, self.step)
         height, width = self.shape
         y, x = np.mgrid[:rows, :columns] * float(self.step) + self.step // 2
@@ -63,12 +65,14 @@ class ArmRecord:
             image = sample_cubic(target, np.where(seen, u, 0.0), np.where(seen, v, 0.0))
             cost = np.minimum(np.abs(image - reference).mean(axis=0) / noise, 1.0)
             costs[t] = np.where(seen, cost, np.nan)
-        seen = np.isfinite(costs)
+        own = np.isfinite(costs) * view_weights(views, arms.near)[:, None, None]
+        costs[own == 0] = 0
         shares = np.zeros(costs.shape)
         for first, end in zip(views.arms[:-1], views.arms[1:], strict=True):
-            count = seen[first:end].sum(axis=0)
-            cost = np.where(seen[first:end], costs[first:end], 0).sum(axis=0) / np.maximum(count, 1)
-            weight = (cost + THIRD.arms.c0) ** -float(THIRD.arms.sharpness)  # the lowest cost is a common factor
-            shares[first:end] = seen[first:end] * weight / np.maximum(count, 1)
+            whole = own[first:end].sum(axis=0)
+            within = own[first:end] / np.where(whole > 0, whole, 1)
+            cost = (within * costs[first:end]).sum(axis=0)
+            # The lowest cost of all arms, which the weights have in common, cancels out.
+            shares[first:end] = within * (cost + arms.c0) ** -float(arms.sharpness)
         shares /= np.maximum(shares.sum(axis=0), 1e-12)
         return np.moveaxis(shares[np.argsort(self.order)], 0, -1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcon.arrays import module_of
-from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.engines.sweep import Best, Map, SweepEngine, Volume
 from gradcon.methods.sweep.labels import Labels, step_of
 from gradcon.methods.sweep.noise import edge_factors
 from gradcon.methods.sweep.settings import COLOUR_OF_MEDIAN, COLOUR_OF_PLANE, Pass
@@ -34,12 +35,8 @@ class Level:
 
     def search(self, how: Pass, labels: Labels) -> Swept:
         """Try the same labels at every pixel."""
-        xp = module_of(self.noise)
-        start = xp.full(self.engine.views.shape, labels.first, np.float32)
-        # Where there is no texture, the views differ least.  A small noise level would let such pixels decide for
-        # themselves, by chance; with the scene's mean level their neighbours decide for them.
-        noise = xp.maximum(self.noise, self.noise.mean())
-        return self._sweep(how, start, labels.number, labels.step, noise)
+        start = module_of(self.noise).full(self.engine.views.shape, labels.first, np.float32)
+        return self._sweep(how, start, labels.number, labels.step, self._raised_noise)
 
     def search_near(self, how: Pass, w: Map) -> Swept:
         """Try labels around a smooth surface through w, so that a slant costs nothing."""
@@ -53,13 +50,44 @@ class Level:
         start = surface / np.float32(step) - np.float32((how.labels - 1) / 2)
         return self._sweep(how, start, how.labels, step, self.noise)
 
+    def choose(self, how: Pass, maps: Sequence[Map]) -> Map:
+        """Choose one of three or more maps at each pixel."""
+        xp, step = module_of(self.noise), np.float32(step_of(self.engine, how.step))
+        noise = self._raised_noise
+        costs = [self.engine.costs(w / step, 1, float(step), noise, how.arms, how.unit) for w in maps]
+        best = self._matched(how, xp.concatenate(costs, axis=2), noise)
+        index = xp.rint(best.label).astype(np.int64)
+        return xp.take_along_axis(xp.stack(maps, axis=2), index[:, :, None], axis=2)[:, :, 0]
+
     def _sweep(self, how: Pass, start: Map, labels: int, step: float, noise: Map) -> Swept:
         costs = self.engine.costs(start, labels, step, noise, how.arms, how.unit)
-        edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
-        best = self.engine.aggregate(costs, edges, how.small * how.unit, how.large * how.unit)
+        best = self._matched(how, costs, noise)
         w = (start + best.label) * np.float32(step)
         if how.median:
             w = self.engine.median(w, how.median, COLOUR_OF_MEDIAN)
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
         return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+
+    @property
+    def _raised_noise(self) -> Map:
+        """The noise level, at least the scene's mean.
+
+        Where there is no texture, the views differ least.  A small noise level would let such pixels decide for
+        themselves, by chance; now their neighbours decide for them.
+        """
+        return module_of(self.noise).maximum(self.noise, self.noise.mean())
+
+    def _matched(self, how: Pass, costs: Volume, noise: Map) -> Best:
+        edges = edge_factors(self.engine.views, noise, how.jump, how.edge)
+        return self.engine.aggregate(costs, edges, how.small * how.unit, how.large * how.unit)
+
+
+def enlarged(w: Map, shape: tuple[int, int]) -> Map:
+    """Return a map of a smaller copy at a larger size; each pixel becomes a block."""
+    if w.shape == shape:
+        return w
+    xp = module_of(w)
+    k = max(1, round(max(shape[0] / w.shape[0], shape[1] / w.shape[1])))
+    y, x = (xp.asarray(np.minimum(np.arange(n) // k, m - 1)) for n, m in zip(shape, w.shape, strict=True))
+    return w[y[:, None], x[None, :]]

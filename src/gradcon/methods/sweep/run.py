@@ -23,9 +23,11 @@ from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
 from gradcon.methods.sweep import labels, settings
 from gradcon.methods.sweep.arm_record import ArmRecord
+from gradcon.methods.sweep.known_map import mended, moved_edges
 from gradcon.methods.sweep.labels import Labels
 from gradcon.methods.sweep.noise import noise_level
-from gradcon.methods.sweep.passes import Level, Swept
+from gradcon.methods.sweep.passes import Level, Swept, enlarged
+from gradcon.methods.sweep.settings import Pass
 from gradcon.methods.sweep.uncertainty import deviation
 from gradcon.progress import display
 from gradcon.result import Solve
@@ -33,11 +35,12 @@ from gradcon.result.stopped import Stopped, StopReason
 from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
+KIND = "pass"
 PASSES = 3  # if the range of the disparities is not so long that it takes smaller copies
 
 
 class Start(NamedTuple):
-    """Where a sweep begins: with a range to search, or near a map that is known already."""
+    """Where a sweep begins: with a range to search, or near a map that fits."""
 
     low: float
     high: float
@@ -55,6 +58,7 @@ class SweepRun:
     record: ArmRecord | None = None
     history: list[Solve] = field(default_factory=list)
     stopped: Stopped | None = None
+    plan: list[float] = field(default_factory=list)  # how much work each pass takes, relative to the others
     w: Any = None
     _range: tuple[float, float] = (0.0, 0.0)
     _labels: int = 0
@@ -64,33 +68,51 @@ class SweepRun:
     def passes(self, initial: Map | None) -> Iterator[Solve]:
         """Make one pass after the other, and yield their rows of the history."""
         first, second, third = settings.without(self.term)
-        start = Start(*_bounds(initial), initial) if initial is not None else self.clock("range", self._search_range)
+        start = self.clock("range", self._search_range, initial)
         self._range, w = (start.low, start.high), start.near
+        self.w = w
         step = labels.step_of(self.engine, first.step)
         coarsest = labels.halvings(self.scene.shape, start.low, start.high, step) if w is None else 0
+        self.plan = self._plan(start, coarsest)
         for size in range(coarsest, -1, -1):
             tried = Labels.between(start.low, start.high, step * 2**size)
             level = self._level(size, tried)
             if w is None:
                 self._labels = tried.number
-                yield self._pass(first.name, size, level, level.search, first, tried)
+                yield self._pass(first, size, level, level.search, tried)
                 w, self._lead = self._last.w, self._last.lead
                 if self.term == "surface":
                     break
-            yield self._pass(second.name, size, level, level.search_near, second, enlarged(w, level.noise.shape))
+            elif not self.history:
+                w = self.clock("edges", level.choose, first, moved_edges(w, labels.shrink_factor(self.scene.shape)))
+            yield self._pass(second, size, level, level.search_near, enlarged(w, level.noise.shape))
             w = self._last.w
             if size == 0:
-                yield self._pass(third.name, size, level, level.search_near, third, w)
-        self.stopped = Stopped.because(StopReason.SWEPT, passes=len(self.history))
+                yield self._pass(third, size, level, level.search_near, w)
+        reason = StopReason.SWEPT if initial is None or start.near is not None else StopReason.SWEPT_ANEW
+        self.stopped = Stopped.because(reason, passes=len(self.history))
 
-    def _search_range(self) -> Start:
-        """Search everything on a small copy."""
-        first = settings.without(self.term)[0]
+    def _search_range(self, known: Map | None) -> Start:
+        """Search everything on a small copy, and check a map that is known already against it."""
+        first, second, _ = settings.without(self.term)
         k = labels.shrink_factor(self.scene.shape)
         small = type(self.engine)(shrunk(self.engine.views, k))
         everything = labels.whole_range(small, first.step)
         swept = Level(small, noise_level(small, everything)).search(first, everything)
-        return Start(*labels.found_range(swept.w, swept.lead, everything.step), None)
+        low, high = labels.found_range(swept.w, swept.lead, everything.step)
+        if known is None or self.term == "surface":
+            return Start(low, high, None)
+        band = labels.step_of(self.engine, second.step * (second.labels - 1) / 2)
+        return Start(low, high, mended(known, swept, k, max(band, 2 * everything.step)))
+
+    def _plan(self, start: Start, coarsest: int) -> list[float]:
+        """Return how many labels each pass tries, over all its pixels."""
+        first, second, third = settings.without(self.term)
+        tried = Labels.between(start.low, start.high, labels.step_of(self.engine, first.step) * 2**coarsest)
+        search = [tried.number * 4.0**-coarsest] if start.near is None else []
+        if self.term == "surface":
+            return search
+        return [*search, *(second.labels * 4.0**-size for size in range(coarsest, -1, -1)), third.labels]
 
     def _level(self, size: int, tried: Labels) -> Level:
         engine = self.engine if size == 0 else type(self.engine)(shrunk(self.engine.views, 2**size))
@@ -99,25 +121,27 @@ class SweepRun:
             noise = module_of(noise).full_like(noise, settings.FIXED_NOISE)
         return Level(engine, noise)
 
-    def _pass(self, name: str, size: int, level: Level, search: Callable[..., Swept], *how: Any) -> Solve:
+    def _pass(self, how: Pass, size: int, level: Level, search: Callable[..., Swept], where: Any) -> Solve:
         """Make a pass, and return its row of the history."""
         began, before = time.perf_counter(), self.w
-        self._last = self.clock(name, search, *how)
+        self._last = self.clock(how.name, search, how, where)
         self.w = enlarged(self._last.w, self.scene.shape)
         if self.record is not None:
-            self.record.see(len(self.history) + 1, to_host(self.w), to_host(enlarged(level.noise, self.scene.shape)))
-        change = abs(self.w - before) if before is not None else abs(self.w)
+            noise = to_host(enlarged(level.noise, self.scene.shape))
+            self.record.see(len(self.history) + 1, to_host(self.w), noise, how.arms)
+        change = abs(self.w - before) if before is not None else None
         row = Solve(
             solve=len(self.history) + 1,
             stage=len(self.history),
             scales=(size,),
             views=1 + len(self.scene.target_names),
-            step_mean=float(change.mean()),
-            step_max=float(change.max()),
+            step_mean=None if change is None else float(change.mean()),
+            step_max=None if change is None else float(change.max()),
             clipped=0.0,
             inner_iterations=0,
             seconds=time.perf_counter() - began,
             rmse=self._rmse(),
+            kind=KIND,
         )
         self.clock.settle()
         self.history.append(row)
@@ -160,27 +184,13 @@ def minimise(
         engine = engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
     record = ArmRecord(scene, engine.views) if keep_weights else None
     run = SweepRun(scene, engine, options.without, Clock(engine.device), record)
-    with display(PASSES, scene.name) if progress else nullcontext(lambda row: None) as show:
+    with display(PASSES, scene.name, KIND) if progress else nullcontext(lambda row, plan: None) as show:
         for row in run.passes(_start(scene, options, initial, engine)):
-            show(row)
+            show(row, run.plan)
             if callback is not None and callback(row, to_host(run.w)):
                 run.stopped = Stopped.because(StopReason.CALLBACK, solves=row.solve)
                 break
     return run
-
-
-def enlarged(w: Map, shape: tuple[int, int]) -> Map:
-    """Return a map of a smaller copy at a larger size; each pixel becomes a block."""
-    if w.shape == shape:
-        return w
-    xp = module_of(w)
-    k = max(1, round(max(shape[0] / w.shape[0], shape[1] / w.shape[1])))
-    y, x = (xp.asarray(np.minimum(np.arange(n) // k, m - 1)) for n, m in zip(shape, w.shape, strict=True))
-    return w[y[:, None], x[None, :]]
-
-
-def _bounds(w: Map) -> tuple[float, float]:
-    return float(w.min()), float(w.max())
 
 
 def _start(scene: Scene, options: Options, initial: ArrayLike | None, engine: SweepEngine) -> Map | None:

@@ -1,9 +1,10 @@
-// Convergence: a chart of the mean step and one of the RMSE, solve by solve, and the chosen solve in words.
+// Convergence: charts of the mean step and the RMSE of each solve or pass, and the chosen one in words.
 
 const DASHES = ["", "7 4", "2 3", "10 3 2 3", "1 2", "14 4"]; // curves differ in more than their colours
+const FEW = 12; // rows that are marked one by one, because a curve hardly shows them
 const CURVES = [
-  { name: "step", label: "Mean step of each solve (pixels, log scale)", log: true },
-  { name: "rmse", label: "RMSE after each solve (pixels)", log: false },
+  { name: "step", label: `Mean step of each ${data.kind} (pixels, log scale)`, log: true },
+  { name: "rmse", label: `RMSE after each ${data.kind} (pixels)`, log: false },
 ];
 
 function lineStyle(k) {
@@ -19,7 +20,7 @@ function drawConvergence() {
     const lines = results.map((result) => result.history.filter(drawable));
     if (lines.some((line) => line.length)) drawChart(holder, width, curve, lines);
   }
-  if (!holder.children.length) make("p", {}, holder, "No solves were recorded.");
+  if (!holder.children.length) make("p", {}, holder, `No ${data.kinds} were recorded.`);
   drawSolve();
 }
 
@@ -45,6 +46,8 @@ function drawChart(holder, width, { name, label, log }, lines) {
   lines.forEach((line, k) => {
     const points = line.map((row) => `${x(row.solve).toFixed(1)},${y(row[name]).toFixed(1)}`).join(" ");
     make("polyline", { points, ...lineStyle(k) }, svg);
+    if (line.length > FEW) return;
+    for (const row of line) make("circle", { cx: x(row.solve), cy: y(row[name]), r: 3, class: `dot line-${k % 6}` }, svg);
   });
 
   const now = make("line", { y1: top, y2: height - bottom, class: "now-line" }, svg);
@@ -83,7 +86,7 @@ function inWords(name, label, lines) {
   const ends = lines.map((line, k) => {
     return line.length ? `${title(results[k])}${short(line[0][name])} to ${short(line.at(-1)[name])}` : "";
   });
-  return `${label} over ${lastSolve} solves: ${ends.filter(Boolean).join("; ")}`;
+  return `${label} over ${lastSolve} ${data.kinds}: ${ends.filter(Boolean).join("; ")}`;
 }
 
 // Mark the chosen solve in the charts, on the slider and in words.
@@ -92,7 +95,7 @@ function drawSolve() {
   const slider = $("input[name=solve]");
   if (slider) {
     slider.value = state.solve;
-    slider.setAttribute("aria-valuetext", `solve ${state.solve} of ${lastSolve}`);
+    slider.setAttribute("aria-valuetext", `${data.kind} ${state.solve} of ${lastSolve}`);
     $("#solve-number").textContent = `${state.solve} of ${lastSolve}`;
   }
   const list = $("#convergence .now");
@@ -108,10 +111,10 @@ function drawSolve() {
 function writeSolve(item, result) {
   const row = historyRow(result);
   if (!row) {
-    make("span", {}, item, `${title(result)}no solves recorded`);
+    make("span", {}, item, `${title(result)}no ${result.kinds} recorded`);
     return;
   }
-  const parts = [`solve ${row.solve} of ${result.solves}`];
+  const parts = [`${result.kind} ${row.solve} of ${result.solves}`];
   if (row.step !== null) parts.push(`mean step ${short(row.step)}`);
   if (row.rmse !== null) parts.push(`RMSE ${row.rmse.toFixed(4)}`);
   if (row.views !== null) parts.push(`${row.views} views`);

@@ -1,9 +1,14 @@
-// The maps at the chosen solve: the final ones, or what `gradcon estimate --keep-weights` recorded before that solve.
+// The maps at the chosen solve or pass: the final ones, or what `gradcon estimate --keep-weights` recorded there.
 
 // The index of the record at or before the chosen solve; -1 if nothing was recorded.
 function recordOf(result) {
   if (!result.weights) return -1;
   return Math.max(result.weights.solves.findLastIndex((solve) => solve <= solveOf(result)), 0);
+}
+
+// When record k was made.
+function momentOf({ after, solves }, kind, k) {
+  return `${after ? "after" : "before"} ${kind} ${solves[k]}`;
 }
 
 // The disparity and truth to show; `when` says which solve they belong to, `unit` is the smallest difference that they
@@ -22,7 +27,7 @@ function shownOf(result) {
 
 // The maps of record k.  Only every few pixels are recorded: each pixel of a map shows the nearest recorded one, with
 // the truth there; `at` says where that is.
-function recordedMaps({ weights, columns, rows, step }, k) {
+function recordedMaps({ weights, kind, columns, rows, step }, k) {
   const { before_columns: across, before_rows: down, before_step: every, low, high } = weights;
   const unit = (high - low) / 255;
   weights.nearest ??= nearestRecorded(weights, columns, rows, step);
@@ -35,7 +40,7 @@ function recordedMaps({ weights, columns, rows, step }, k) {
   return {
     k,
     final: false,
-    when: `before solve ${weights.solves[k]}`,
+    when: momentOf(weights, kind, k),
     unit,
     every,
     recorded,

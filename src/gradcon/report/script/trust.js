@@ -1,24 +1,28 @@
-// Trust: how much of it each scale and each view had at the chosen pixel, and how that changed over the solves.
+// Trust: how much of it each scale and each view had at the chosen pixel, and how that changed from solve to solve.
 
 function setUpTrust(result) {
   const holder = $(`.trust[data-key=${result.key}]`);
-  const { weights, targets, baselines } = result;
+  const { weights, targets, baselines, kind } = result;
   if (!weights || !targets.length) {
     const how = "Not recorded. Use gradcon estimate SCENE --out DIR --keep-weights to record how much each pixel ";
-    make("p", { class: "none" }, holder, `${how}trusted each view and scale, solve by solve.`);
+    make("p", { class: "none" }, holder, `${how}trusted each view.`);
     return;
   }
   const order = weights.scales.map((_, q) => q).sort((a, b) => weights.scales[a] - weights.scales[b]); // finest first
   const nameOf = (q) => (q === order[0] ? "finest scale" : `scale ${weights.scales[q]}`);
+  const several = order.length > 1;
   const far = farViews(baselines);
   const both = new Set(far).size > 1; // baselines of one length are neither near nor far
 
   const text = make("p", { class: "sentence" }, holder);
   const maps = scaleMaps(result, holder, order);
   const names = order.map(nameOf);
-  const overScales = stack(holder, weights.solves, names, "share of each scale");
+  const bars = (parts, label) => stack(holder, result, parts, label);
+  const overScales = several && bars(names, "share of each scale");
+  const sides = several ? [] : sidesOf(baselines);
+  const overSides = sides.length > 1 && bars(sides.map(({ name }) => name), "where the views are from the reference");
   const farther = "far views have more than half of the longest baseline";
-  const overReach = both && stack(holder, weights.solves, ["near views", "far views"], farther);
+  const overReach = both && bars(["near views", "far views"], farther);
 
   const render = () => {
     const k = recordOf(result);
@@ -27,12 +31,13 @@ function setUpTrust(result) {
     drawScaleMaps(result, maps, shares, nameOf);
     const parts = order.map((q) => `${nameOf(q)} ${wholePercent(sum(shares[q]) / whole)}`);
     const { x, y } = sampleOf(result);
-    const where = `Trust at ${x}, ${y}, the nearest recorded pixel, before solve ${weights.solves[k]}`;
-    text.replaceChildren(`${where}: ${parts.join(", ")}. `);
+    const where = `Trust at ${x}, ${y}, the nearest recorded pixel, ${momentOf(weights, kind, k)}`;
+    text.replaceChildren(several ? `${where}: ${parts.join(", ")}. ` : `${where}. `);
     writeViews(text, result, shares, both && far);
 
     const all = weights.solves.map((_, n) => trustAt(result, n));
-    overScales(all.map((one) => order.map((q) => sum(one[q]))), k);
+    if (overScales) overScales(all.map((one) => order.map((q) => sum(one[q]))), k);
+    if (overSides) overSides(all.map(([one]) => sides.map(({ views }) => sum(views.map((t) => one[t])))), k);
     if (!both) return;
     const ofSide = (one, side) => sum(one.flatMap((scale) => scale.filter((_, t) => far[t] === side)));
     overReach(all.map((one) => [ofSide(one, false), ofSide(one, true)]), k);
@@ -45,6 +50,15 @@ function farViews(baselines) {
   const lengths = baselines.map(([x, y]) => Math.hypot(x, y));
   const half = Math.max(...lengths) / 2;
   return lengths.map((length) => length > half + 1e-9);
+}
+
+const SIDES = ["right", "lower right", "below", "lower left", "left", "upper left", "above", "upper right"];
+
+// The views in each of eight directions from the reference, where there are any: the arms of a sweep.
+function sidesOf(baselines) {
+  const views = SIDES.map(() => []);
+  baselines.forEach(([x, y], t) => views[(Math.round((Math.atan2(-y, -x) * 4) / Math.PI) + 8) % 8].push(t));
+  return SIDES.map((name, side) => ({ name, views: views[side] })).filter((side) => side.views.length);
 }
 
 // The recorded pixel that is nearest to the chosen one.
@@ -71,6 +85,10 @@ function writeViews(text, { targets }, shares, far) {
   const whole = sum(shares.flat()) || 1;
   const byView = targets.map((_, t) => sum(shares.map((scale) => scale[t])) / whole);
   const used = targets.map((_, t) => t).filter((t) => byView[t] > 0);
+  if (!used.length) {
+    text.append("No other view sees this pixel.");
+    return;
+  }
   const best = byView.indexOf(Math.max(...byView));
   const most = wholePercent(byView[best]);
   const alike = shares.every((scale) => {
@@ -115,8 +133,8 @@ function drawScaleMaps({ targets }, maps, shares, nameOf) {
       disc.firstChild.textContent = `${targets[t]}: ${percent(share / whole, 1)}`;
     });
     const total = `${nameOf(q)}: ${wholePercent(sum(shares[q]) / whole)}`;
-    caption.textContent = total;
-    svg.setAttribute("aria-label", `${total} of the trust`);
+    caption.textContent = maps.length > 1 ? total : "share of each view";
+    svg.setAttribute("aria-label", maps.length > 1 ? `${total} of the trust` : "share of each view");
   }
 }
 
@@ -125,12 +143,13 @@ function drawScaleMaps({ targets }, maps, shares, nameOf) {
 const BARS = 34; // their height, in units of the drawing
 
 // Make the bars; return the function that draws `shares`, by solve and name, and marks the chosen solve.
-function stack(holder, solves, names, label) {
+function stack(holder, { weights, kind, kinds }, names, label) {
+  const { solves } = weights;
   const box = make("figure", { class: "stack" }, holder);
   const caption = make("figcaption", {}, box);
   const viewBox = `0 0 ${solves.length * 10} ${BARS}`;
   const svg = make("svg", { viewBox, preserveAspectRatio: "none", role: "img" }, box);
-  const style = (n) => `share-${Math.min(n, 5)}`;
+  const style = (n) => `share-${Math.min(n, 7)}`;
   names.forEach((name, n) => {
     make("i", { class: `swatch ${style(n)}` }, caption);
     caption.append(`${name} `);
@@ -138,11 +157,11 @@ function stack(holder, solves, names, label) {
   const bars = solves.map((solve, k) => {
     const group = make("g", {}, svg);
     const parts = names.map((_, n) => make("rect", { x: 10 * k + 0.6, width: 8.8, class: style(n) }, group));
-    make("title", {}, group, `solve ${solve}`);
+    make("title", {}, group, `${kind} ${solve}`);
     group.addEventListener("click", () => set({ solve }));
     return { group, parts };
   });
-  make("p", { class: "axis" }, box, `recorded solves ${solves[0]} to ${solves.at(-1)}; ${label}`);
+  make("p", { class: "axis" }, box, `recorded ${kinds} ${solves[0]} to ${solves.at(-1)}; ${label}`);
   return (shares, chosen) => {
     bars.forEach(({ group, parts }, k) => {
       drawBar(parts, shares[k]);
@@ -150,7 +169,7 @@ function stack(holder, solves, names, label) {
     });
     const whole = sum(shares[chosen]) || 1;
     const inWords = names.map((name, n) => `${name} ${wholePercent(shares[chosen][n] / whole)}`);
-    svg.setAttribute("aria-label", `${label}; before solve ${solves[chosen]}: ${inWords.join(", ")}`);
+    svg.setAttribute("aria-label", `${label}; ${momentOf(weights, kind, chosen)}: ${inWords.join(", ")}`);
   };
 }
 
