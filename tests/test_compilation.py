@@ -16,9 +16,10 @@ import hashlib
 from gradcon import Options, estimate, synth
 
 maps = hashlib.sha256()
-for name, method in (("occlusion", "gcm"), ("occlusion", "naive"), ("rotated", "gcm")):
+paper = Options("gcm", solves=3), Options("naive", solves=3)
+for name, options in (("occlusion", paper[0]), ("occlusion", paper[1]), ("rotated", paper[0]), ("occlusion", Options())):
     scene = synth.render(name, (40, 52), grid=3)
-    result = estimate(scene, Options(method, solves=3), engine="cpu", check_directions=False)
+    result = estimate(scene, options, engine="cpu", check_directions=False)
     maps.update(result.disparity.tobytes() + result.uncertainty.tobytes())
 print(maps.hexdigest())
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import numba
 import numpy as np
 import pytest
 from scipy import ndimage
@@ -15,7 +14,6 @@ from sweep_cases import (
     CASES,
     CROSS,
     ENGINES,
-    MATCHINGS,
     PAIRS,
     Matching,
     around,
@@ -91,30 +89,6 @@ def test_medians_agree(name, key, radius):
                      for make in (ReferenceSweep, ENGINES[name]))  # fmt: skip
     assert np.mean(got != expected) <= 0.001
     assert np.abs(got - expected).max() < 0.3
-
-
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one core")
-def test_one_and_two_threads_give_the_same_bytes():
-    if "cpu" not in ENGINES:
-        pytest.skip("no cpu engine")
-    case, matching = CASES["cross, bands of their own"], MATCHINGS["odd sizes"]
-    found, before = [], numba.get_num_threads()
-    try:
-        for threads in (1, 2):
-            numba.set_num_threads(threads)
-            engine = ENGINES["cpu"](case.views)
-            w = stepped_map(case.shape)
-            results = [
-                case.costs(ENGINES["cpu"]),
-                *matching.best(ENGINES["cpu"]),
-                ask(engine, "difference", -4, 9, 0.23, 2),
-                ask(engine, "fit_planes", w, 8, 1, 0.15, 7.0, 0.5),
-                ask(engine, "median", w, 2, 0.07),
-            ]
-            found.append([array.tobytes() for array in results])
-    finally:
-        numba.set_num_threads(before)
-    assert found[0] == found[1]
 
 
 def shifted_views(shift: int, garbage: tuple[int, ...] = ()) -> Views:
