@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine_cases import needs_compiler
 from gradcon import Options, Result, Scene, estimate, estimate_many, synth
 from gradcon.cli import main
-from gradcon.engines import create_sweep
+from gradcon.engines import Host, create_sweep
 from gradcon.engines.cuda.sweep import CudaSweep
 from gradcon.engines.reference_sweep import ReferenceSweep
 from gradcon.engines.sweep_views import views_of
@@ -295,3 +295,28 @@ def test_a_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["solves"] for row in rows] == ["3"] * 3
     assert all(float(row["rmse"]) < 0.1 for row in rows)
     assert "3 passes in" in (tmp_path / "out" / "index.html").read_text()
+
+
+class Lagging(Host):
+    """A device that answers before its work is done, like a GPU: its clock can be read only after a wait."""
+
+    def __init__(self) -> None:
+        self.begun = self.done = 0
+
+    def mark(self) -> int:
+        self.begun += 1
+        return self.begun
+
+    def wait(self) -> None:
+        self.done = self.begun
+
+    def elapsed(self, start: int, end: int) -> float:
+        assert end <= self.done, "the clock was read before the device had got there"
+        return 0.0
+
+
+def test_the_clock_is_read_only_when_the_device_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = synth.render("planes", (40, 40), grid=3)
+    bare = Scene(scene.reference, scene.targets, scene.baselines)  # a comparison with the truth would wait, too
+    monkeypatch.setattr("gradcon.engines.cpu.sweep.CpuSweep.device", Lagging())
+    assert len(estimate(bare, Options("sweep"), engine="cpu").history) == 3

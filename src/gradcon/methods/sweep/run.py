@@ -130,6 +130,7 @@ class SweepRun:
             noise = to_host(enlarged(level.noise, self.scene.shape))
             self.record.see(len(self.history) + 1, to_host(self.w), noise, how.arms)
         change = abs(self.w - before) if before is not None else None
+        self.engine.device.wait()  # or its clock could not be read yet
         row = Solve(
             solve=len(self.history) + 1,
             stage=len(self.history),
