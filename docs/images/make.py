@@ -44,9 +44,8 @@ def main() -> None:
     figure.savefig(PATH, dpi=100)
     pixels = np.asarray(Image.open(PATH).convert("RGB"))
     Image.fromarray(pixels & 0xFC | pixels >> 6).save(PATH, optimize=True)  # 6 bits per channel halve the file
-    print(
-        f"{PATH}: {PATH.stat().st_size / 1000:.0f} kB; RMSE {result.metrics['rmse']:.4f} px, gcm {paper.metrics['rmse']:.4f}"
-    )
+    rmse, of_gcm = result.metrics["rmse"], paper.metrics["rmse"]
+    print(f"{PATH}: {PATH.stat().st_size / 1000:.0f} kB; RMSE {rmse:.4f} px, gcm {of_gcm:.4f}")
 
 
 if __name__ == "__main__":
