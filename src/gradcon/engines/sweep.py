@@ -150,7 +150,8 @@ class SweepEngine(ABC):
         Costs c(k) are computed at whole labels k, the same for all pixels.  At label n of its band a pixel has the cost
         (1 - p) c(k + n) + p c(k + n + 1), where k is the whole part of its start and p the fraction.
 
-        Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  A target counts
+        Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  An engine may take
+        a position within 1e-5 pixels of a whole one as whole, because rounding makes it so anyway.  A target counts
         where it sees the pixel inside its frame, in front of the camera (1 + e_z w > 0), and the interpolated colour is
         not NaN (a turned view has NaN where it sees nothing).  An arm whose targets all do not count has the cost 1 in
         its neighbours' blur and does not count itself.  If no arm counts, the cost is 1.
@@ -169,7 +170,8 @@ class SweepEngine(ABC):
             (y - 1, x + 1), each with (y, x).  Entries whose other pixel is outside the frame are not used.
         small, large : float
             What a change by one label and by any other number of labels costs where `edges` is 1, in units of `costs`.
-            P1 is floor(small * edge + 0.5) and P2 is floor(large * edge + 0.5), in float32.
+            P1 is floor(small * edge + 0.5) and P2 is floor(large * edge + 0.5), in float32.  An engine may keep the sums of
+            the eight paths in 16 bits, so eight times the largest cost plus `large` must be less than 65536.
 
         Notes
         -----
