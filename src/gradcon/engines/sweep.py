@@ -170,8 +170,8 @@ class SweepEngine(ABC):
             (y - 1, x + 1), each with (y, x).  Entries whose other pixel is outside the frame are not used.
         small, large : float
             What a change by one label and by any other number of labels costs where `edges` is 1, in units of `costs`.
-            P1 is floor(small * edge + 0.5) and P2 is floor(large * edge + 0.5), in float32.  An engine may keep the sums of
-            the eight paths in 16 bits, so eight times the largest cost plus `large` must be less than 65536.
+            P1 is floor(small * edge + 0.5) and P2 is floor(large * edge + 0.5), in float32.  An engine may keep the
+            sums of the eight paths in 16 bits, so eight times the largest cost plus `large` must be less than 65536.
 
         Notes
         -----
