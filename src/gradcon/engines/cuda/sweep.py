@@ -8,20 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gradcon.engines import sweep as contract
 from gradcon.engines.cuda.device import DeviceArray, Gpu, current_device
 from gradcon.engines.cuda.source import PIXELS
-from gradcon.engines.sweep import (
-    LEAST_WEIGHT,
-    RIDGE,
-    ArmCosts,
-    Best,
-    Map,
-    SweepEngine,
-    Views,
-    Volume,
-    blur_kernel,
-    view_weights,
-)
+from gradcon.engines.sweep import ArmCosts, Best, Map, SweepEngine, Views, Volume, blur_kernel, view_weights
 
 # As in kernels/sweep_costs.cu.
 TILE_X, TILE_Y, THREADS, CHUNK = 32, 16, 256, 16
@@ -103,7 +93,7 @@ class CudaSweep(SweepEngine):
     def fit_planes(self, w: Map, radius: int, stride: int, colour: float, distance: float, disparity: float) -> Map:
         fitted = self.device.empty((self.height, self.width))
         halves = (np.float32(0.5 / math.log(2) / deviation**2) for deviation in (distance, disparity))
-        falloff = self._colour_falloff(colour), *halves, np.float32(RIDGE), np.float32(LEAST_WEIGHT)
+        falloff = self._colour_falloff(colour), *halves, np.float32(contract.RIDGE), np.float32(contract.LEAST_WEIGHT)
         arguments = [self.colours, self._map(w), np.int32(radius), np.int32(stride), *falloff, *self.sizes, fitted]
         self._launch("planes", (-(-self.width // BLOCK[0]), -(-self.height // BLOCK[1])), BLOCK, arguments)
         return fitted
