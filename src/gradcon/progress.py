@@ -144,7 +144,7 @@ def display(most: int, name: str, word: str = "solve") -> Iterator[Show]:
 @contextmanager
 def _broken_silence(shown: Display, word: str) -> Iterator[threading.Timer]:
     """Explain a long first row if there is no bar; cancel the timer when that row is done."""
-    text = f"still in the first {word}; the first run compiles for about a minute"
+    text = f"still in the first {word}; the first run compiles for up to a minute"
     timer = threading.Timer(SECONDS_OF_SILENCE, shown.print, [text])
     timer.daemon = True
     if not shown.has_bar:

@@ -20,7 +20,7 @@ def run(folder: Path) -> Result:
 
     print(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", file=sys.stderr, flush=True)
     scene = open_scene(synth.write(SCENE, folder / FOLDER, SIZE))
-    print("Estimating; the first run on a machine compiles for about a minute ...", file=sys.stderr, flush=True)
+    print("Estimating; the first run on a machine compiles for up to a minute ...", file=sys.stderr, flush=True)
     result = estimate(scene, progress=True, keep_weights=True)
     result.save(folder)
     write_report([folder], folder / PAGE)

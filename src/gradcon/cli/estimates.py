@@ -184,7 +184,7 @@ def _evaluate(
 def _demo(out: Out = Path("demo")) -> None:
     """Render a light field and estimate its disparity.
 
-    It takes half a minute; the first run takes a minute more, to compile.  The result is compared with the exact
+    It takes ten seconds; the first run takes up to a minute more, to compile.  The result is compared with the exact
     truth.
     """
     from gradcon.cli import demo
