@@ -99,30 +99,32 @@ def create(
     `stages` are those that the engine will run: a GPU may be too small for them.  `after` is an engine whose work is
     done, and whose memory the new one may take.
     """
-    check(name)
     if after is not None:
         after.make_room(scene)
+    kind, note = _usable(name, scene, stages, after)
+    engine = kind.load().create(scene, epsilon, after)
+    engine.note = note or engine.note
+    return engine
+
+
+def create_sweep(name: str, views: Views) -> SweepEngine:
+    """Make the engine called `name` for a plane sweep; `auto` takes the GPU if it can be used, else the CPU."""
+    kind, note = _usable(name)
+    engine = kind.load().create_sweep(views)
+    engine.note = note or engine.note
+    return engine
+
+
+def _usable(
+    name: str, scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None
+) -> tuple[EngineKind, str]:
+    """Return the first kind of engine that can be used under this name, and why it is not the one before."""
+    check(name)
     reasons: list[str] = []
     for kind in _candidates(name):
         reason = _why_not(kind, name, scene, stages, after)
         if reason is None:
-            engine = kind.load().create(scene, epsilon, after)
-            engine.note = f"no GPU: {reasons[-1]}" if reasons else engine.note
-            return engine
-        reasons.append(reason)
-    raise _unusable(name, reasons[-1])
-
-
-def create_sweep(name: str, views: Views) -> SweepEngine:
-    """Make the engine called `name` for a plane sweep; `auto` takes the GPU if it can be used."""
-    check(name)
-    reasons: list[str] = []
-    for kind in _candidates(name):
-        reason = _why_not(kind, name)
-        if reason is None:
-            engine = kind.load().create_sweep(views)
-            engine.note = f"no GPU: {reasons[-1]}" if reasons else engine.note
-            return engine
+            return kind, f"no GPU: {reasons[-1]}" if reasons else ""
         reasons.append(reason)
     raise _unusable(name, reasons[-1])
 
