@@ -152,21 +152,28 @@ def begin(
 
 def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
     """Return the first disparity, and whether it is an estimate (IRLS has no weights before its first solve)."""
-    given = as_array(0.0 if initial is None else initial)
+    given = checked_start(scene, 0.0 if initial is None else initial)
+    if given.ndim == 0:
+        return np.full(scene.shape, given, np.float32), False
+    return given, True
+
+
+def checked_start(scene: Scene, initial: ArrayLike) -> Any:
+    """Return the disparity to start from, a number or a map, as a float32 array; refuse any other."""
+    given = as_array(initial)
     if given.dtype.kind not in "buif":
         kind = type(initial).__name__
         raise InputError("initial", f"is a {kind}, neither a number nor a map of the disparity", "give one of the two")
     if given.ndim == 0:
-        value = float(given)
-        if not np.isfinite(value):
-            raise InputError("initial", f"{value} is not a finite disparity", "give a finite number")
-        return np.full(scene.shape, value, np.float32), False
+        if not np.isfinite(float(given)):
+            raise InputError("initial", f"{float(given)} is not a finite disparity", "give a finite number")
+        return given.astype(np.float32)
     w = given.astype(np.float32)
     if w.shape != scene.shape:
         raise InputError("initial", f"is {w.shape} but the scene is {scene.shape}", "give a map of the scene's size")
     if not module_of(w).isfinite(w).all():
         raise InputError("initial", "holds NaN or infinite disparities", "fill them in first")
-    return w, True
+    return w
 
 
 def _display(progress: bool, solves: int, name: str) -> AbstractContextManager[Show]:

@@ -42,7 +42,6 @@ class MethodRun(Protocol):
 
     engine: Worker
     clock: Clock
-    w: Any  # the disparity as the engine's own array, in pixels of the nearest view
     history: list[Solve]  # empty if the method has no solves
     stopped: Stopped | None
 

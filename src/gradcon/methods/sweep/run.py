@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.arrays import as_array, module_of, to_host
+from gradcon.arrays import module_of, to_host
 from gradcon.engines import Clock
 from gradcon.engines.failures import in_words
 from gradcon.engines.sweep import Map, SweepEngine
 from gradcon.engines.sweep_views import shrunk, views_of
-from gradcon.errors import InputError
 from gradcon.methods import registry
-from gradcon.methods.loop import Callback
+from gradcon.methods.loop import Callback, checked_start
 from gradcon.methods.options import Options
 from gradcon.methods.sweep import labels, settings
 from gradcon.methods.sweep.arm_record import ArmRecord
@@ -198,13 +197,6 @@ def _start(scene: Scene, options: Options, initial: ArrayLike | None, engine: Sw
     """Return the map to start from in the engine's memory; None to search everything."""
     if initial is None:
         return None
-    registry.check_start(options.method, initial)
-    given = as_array(initial)
-    if given.dtype.kind not in "buif" or given.shape != scene.shape:
-        raise InputError(
-            "initial", f"is {given.shape} but the scene is {scene.shape}", "give a map of the scene's size"
-        )
-    w = engine.upload(given.astype(np.float32))
-    if not module_of(w).isfinite(w).all():
-        raise InputError("initial", "holds NaN or infinite disparities", "fill them in first")
-    return w
+    given = checked_start(scene, initial)
+    registry.check_start(options.method, given)
+    return engine.upload(given)
