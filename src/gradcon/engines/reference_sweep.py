@@ -97,7 +97,7 @@ class ReferenceSweep(SweepEngine):
         for (dy, dx), p1, p2 in zip(STEPS, P1, P2, strict=True):
             total += path_costs(costs, p1, p2, dy, dx)
             total += path_costs(costs, p1, p2, -dy, -dx)
-        return best_labels(total, costs)
+        return best_labels(total)
 
     def fit_planes(self, w: Map, radius: int, stride: int, colour: float, distance: float, disparity: float) -> Map:
         w = np.asarray(w, np.float64)
@@ -185,7 +185,7 @@ def from_before(L: Integers, P1: Integers, P2: Integers) -> Integers:
     return best - lowest
 
 
-def best_labels(total: Integers, costs: Volume) -> Best:
+def best_labels(total: Integers) -> Best:
     """Return the labels with the lowest sums of all paths."""
     best = total.argmin(axis=-1)
     n = np.arange(total.shape[-1])
@@ -195,7 +195,7 @@ def best_labels(total: Integers, costs: Volume) -> Best:
     curvature = np.where((best > 0) & (best < last), left - 2 * lowest + right, 0)
     fraction = np.where(curvature > 0, 0.5 * (left - right) / np.maximum(curvature, 1), 0.0)
     second = np.where(np.abs(n - best[..., None]) > 2, total, np.inf).min(axis=-1)
-    return Best(*(a.astype(np.float32) for a in (best + fraction, lowest, curvature, second, at(costs, best))))
+    return Best(*(a.astype(np.float32) for a in (best + fraction, lowest, curvature, second)))
 
 
 def at(array: NDArray[Any], index: NDArray[np.intp], axis: int = -1) -> NDArray[Any]:

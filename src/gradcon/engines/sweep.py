@@ -91,7 +91,6 @@ class Best(NamedTuple):
     lowest: Map  # the sum of the eight paths' costs at the best label
     curvature: Map  # its second difference there; 0 at either end of the band
     second: Map  # the lowest sum at any label that differs by more than 2 from the best; infinite if there is none
-    own: Map  # the pixel's own cost at the best label
 
 
 class SweepEngine(ABC):

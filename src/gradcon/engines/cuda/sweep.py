@@ -86,7 +86,7 @@ class CudaSweep(SweepEngine):
         arguments = [costs, self._map(edges), *self.sizes, np.int32(labels), *penalties, sums]
         self.device.launch("add_paths", (paths, 8, 1), (PATH_THREADS, 1, 1), arguments)
         best = Best(*(self.device.empty((self.height, self.width)) for _ in Best._fields))
-        arguments = [sums, costs, np.int64(pixels), np.int32(labels), *best]
+        arguments = [sums, np.int64(pixels), np.int32(labels), *best]
         self.device.launch("best_labels", (-(-pixels * LANES // THREADS), 1, 1), (THREADS, 1, 1), arguments)
         return best
 

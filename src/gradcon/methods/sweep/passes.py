@@ -21,8 +21,7 @@ class Swept(NamedTuple):
     """What a pass found: the disparity, and how sure it is; costs are averaged over the paths, and 1 at most."""
 
     w: Map
-    lowest: Map
-    curvature: Map
+    curvature: Map  # of the cost at the best label
     lead: Map  # of the best label over any other
 
 
@@ -67,7 +66,7 @@ class Level:
             w = self.engine.median(w, how.median, COLOUR_OF_MEDIAN)
         scale = np.float32(1 / (PATHS * how.unit))
         lead = module_of(w).minimum((best.second - best.lowest) * scale, np.float32(1))
-        return Swept(w, best.lowest * scale, best.curvature * scale, lead)
+        return Swept(w, best.curvature * scale, lead)
 
     @property
     def _raised_noise(self) -> Map:

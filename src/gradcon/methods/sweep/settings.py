@@ -92,16 +92,16 @@ THIRD = replace(
 )
 
 
-def without(term: str | None) -> tuple[Pass, Pass, Pass]:
+def without(term: str | None) -> list[Pass]:
     """Return the three passes, changed by what is left out."""
-    passes = FIRST, SECOND, THIRD
-    if term == "arms":
+    passes = [FIRST, SECOND, THIRD]
+    if term == "near":
+        passes[0] = replace(FIRST, arms=replace(FIRST.arms, near=0.0))
+    elif term == "arms":
         # So large a constant makes all weights the same.
-        passes = tuple(replace(p, arms=replace(p.arms, c0=1e3)) for p in passes)  # type: ignore[assignment]
-    elif term == "near":
-        passes = replace(FIRST, arms=replace(FIRST.arms, near=0.0)), SECOND, THIRD
+        passes = [replace(each, arms=replace(each.arms, c0=1e3)) for each in passes]
     elif term == "edges":
-        passes = tuple(replace(p, jump=1.0) for p in passes)  # type: ignore[assignment]
+        passes = [replace(each, jump=1.0) for each in passes]
     elif term == "median":
-        passes = tuple(replace(p, median=0) for p in passes)  # type: ignore[assignment]
+        passes = [replace(each, median=0) for each in passes]
     return passes

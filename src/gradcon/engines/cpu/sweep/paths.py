@@ -105,7 +105,7 @@ def lowest_of(sums, first, last):
 
 
 @compiled
-def choose_labels(chunk, chunks, matching, label, lowest, curvature, second, own):
+def choose_labels(chunk, chunks, matching, label, lowest, curvature, second):
     """Write what `Best` has; a chunk takes every chunks-th row."""
     labels = matching.costs.shape[1]
     for y in range(chunk, label.shape[0], chunks):
@@ -127,4 +127,3 @@ def choose_labels(chunk, chunks, matching, label, lowest, curvature, second, own
             curvature[y, x] = bend
             next_best = min(lowest_of(sums, 0, best - 2), lowest_of(sums, best + 3, labels))
             second[y, x] = next_best if best > 2 or best + 3 < labels else np.float32(np.inf)
-            own[y, x] = matching.costs[pixel, best]

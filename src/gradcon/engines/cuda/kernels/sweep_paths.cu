@@ -121,8 +121,7 @@ KERNEL void LAUNCH_BOUNDS(128, 4) add_paths(
 // The best label of each pixel.  A sum and its label make one integer, so that the lowest of equal sums has the lowest
 // label.
 KERNEL void best_labels(
-    const unsigned *sums, const unsigned short *costs, long long pixels, int labels, float *label, float *lowest,
-    float *curvature, float *second, float *own
+    const unsigned *sums, long long pixels, int labels, float *label, float *lowest, float *curvature, float *second
 ) {
     const long long p = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
     const int lane = threadIdx.x % LANES, none = 0x7fffffff;
@@ -149,5 +148,4 @@ KERNEL void best_labels(
     lowest[p] = here;
     curvature[p] = bend;
     second[p] = other == none ? INFINITY : (float)other;
-    own[p] = (float)costs[p * labels + best];
 }
