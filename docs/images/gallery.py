@@ -27,9 +27,9 @@ def main(names: list[str]) -> None:
 
 
 def shrink(picture: Path, path: Path) -> None:
-    """Save a picture with 6 bits per channel, or 5 if it is still too large."""
+    """Save a picture with 6 bits per channel, or with 5 or 4 if it is still too large."""
     pixels = np.asarray(Image.open(picture).convert("RGB"))
-    for bits in (6, 5):
+    for bits in (6, 5, 4):
         Image.fromarray(pixels >> (8 - bits) << (8 - bits) | pixels >> bits).save(path, optimize=True)
         if path.stat().st_size < MOST_BYTES:
             break
