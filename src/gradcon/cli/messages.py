@@ -8,8 +8,8 @@ from typing import Any
 
 from gradcon.io.outputs import RESULT_FILES
 from gradcon.result import Result
-from gradcon.result.depth import calibration_of, depth_remarks, depth_summary
-from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
+from gradcon.result.facts import facts_of, table
+from gradcon.scene.units import DISPARITY_UNIT
 
 
 def warn(result: Result) -> None:
@@ -27,34 +27,8 @@ def warn(result: Result) -> None:
 
 def describe(result: Result, out: Path) -> str:
     """Summarise a result that was saved in `out`, for people."""
-    import numpy as np
-
-    source, w = result.source, result.disparity
-    note = f" ({result.engine_note})" if result.engine_note else ""
-    rows = [
-        ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
-                  f"reference {source['reference']}"),
-        ("disparity", f"{w.min():.3f} to {w.max():.3f} {DISPARITY_UNIT} ({DISPARITY_SIGN})"),
-        ("uncertainty", f"{np.median(result.uncertainty):.4f} {DISPARITY_UNIT}: median predicted standard deviation"),
-        ("engine", f"{result.engine}{note}, {result.effort} in {result.seconds['total']:.2f} s"),
-        ("stopped", str(result.stopped)),
-        ("written", f"{out}: {', '.join(name for name in RESULT_FILES if (out / name).is_file())}"),
-    ]  # fmt: skip
-    if result.metrics:
-        rmse, bad = result.metrics["rmse"], result.metrics["badpix_007"]
-        rows.insert(3, ("accuracy", f"RMSE {rmse:.4f}, {bad:.1f} % of pixels off by more than 0.07"))
-    if result.scene.calibration is not None:
-        rows.insert(2, ("depth", _depth(result)))
-    return "\n".join(f"{name:11} {text}" for name, text in rows)
-
-
-def _depth(result: Result) -> str:
-    fields = depth_summary(result.depth(), calibration_of(result.scene).unit)
-    if not fields["unknown_pixels"] < result.disparity.size:
-        return "unknown: all disparities are beyond that of infinity"
-    unit = fields["unit"] or "in the unit of the cameras' positions"
-    text = f"{fields['min']:.4g} to {fields['max']:.4g} {unit}, median {fields['median']:.4g}"
-    return "; ".join([text, *depth_remarks(fields)])
+    written = ", ".join(name for name in RESULT_FILES if (out / name).is_file())
+    return table([*facts_of(result), ("written", f"{out}: {written}")])
 
 
 def metrics_table(metrics: dict[str, float]) -> str:

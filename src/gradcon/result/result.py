@@ -13,6 +13,7 @@ from gradcon.arrays import to_host
 from gradcon.io.outputs import RESULT_FORMAT
 from gradcon.progress import counted
 from gradcon.result.depth import calibration_of, depth_summary
+from gradcon.result.facts import Summary, facts_of
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
 from gradcon.result.stopped import Stopped
@@ -172,12 +173,15 @@ class Result:
         save_result(self, folder, points=points, normals=normals, keep=keep)
         return Path(folder)
 
-    def summary(self) -> dict[str, Any]:
-        """Return everything but the maps in plain types, as in result.json."""
+    def summary(self) -> Summary:
+        """Return everything but the maps in plain types, as in result.json.
+
+        It is a dictionary; printed, it is a table of the main facts and all warnings.
+        """
         from gradcon.identity import versions
 
         calibration = self.scene.calibration
-        return {
+        fields = {
             "format": RESULT_FORMAT,
             "source": {**self.source, "sha256": self.scene.fingerprint()},
             "disparity": {
@@ -201,3 +205,4 @@ class Result:
             "versions": versions(),
             "history": [asdict(row) for row in self.history],
         }
+        return Summary(fields, [*facts_of(self), *(("warning", text) for text in self.warnings)])
