@@ -13,11 +13,24 @@ from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
-from gradcon.cli.parameters import Alpha, Engine, Epsilon, Flip, KeepWeights, Method, Points, Scales, Solves, Without
+from gradcon.cli.parameters import (
+    Alpha,
+    ColourMap,
+    Engine,
+    Epsilon,
+    Flip,
+    KeepWeights,
+    Method,
+    Points,
+    Scales,
+    Solves,
+    Without,
+)
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
+from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.result.depth import calibration_of
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, check_keep
@@ -55,6 +68,7 @@ def _estimate(
     keep: Annotated[
         float | None, typer.Option(help=f"The share of the surest pixels to keep as points [default: {KEEP}].")
     ] = None,
+    cmap: ColourMap = DEFAULT_MAP,
     json: Json = False,
     reference: openings.Reference = None,
     pattern: openings.Pattern = None,
@@ -72,6 +86,7 @@ def _estimate(
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     check_flip(flip)
+    check_colour_map(cmap)
     if not points and (normals or keep is not None):
         option = "normals" if normals else "keep"
         raise InputError(option, "applies only to the points, which are not written", "add --points")
@@ -91,7 +106,7 @@ def _estimate(
             calibration_of(opened)
         return opened
 
-    what: dict[str, Any] = {"points": points, "normals": normals, "keep": share}
+    what: dict[str, Any] = {"points": points, "normals": normals, "keep": share, "cmap": cmap}
 
     def save(result: Result, folder: Path) -> None:
         result.save(folder, **what)

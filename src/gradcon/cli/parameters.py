@@ -9,6 +9,7 @@ import typer
 
 from gradcon import engines
 from gradcon.methods.registry import METHODS
+from gradcon.pictures.colour_maps import COLOUR_MAPS
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -34,6 +35,9 @@ Scales = Annotated[
 Solves = Annotated[int, typer.Option(help=f"The largest number of solves; {_not_for('solves')}.")]
 Engine = Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}.")]
 Flip = Annotated[str | None, typer.Option(help="Reverse the baselines along x, y or both (xy).")]
+ColourMap = Annotated[
+    str, typer.Option("--cmap", metavar="NAME", help=f"The colours of the disparity: {one_of(COLOUR_MAPS)}.")
+]
 Points = Annotated[bool, typer.Option("--points", help="Also write a point cloud, points.ply.")]
 KeepWeights = Annotated[
     bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")

@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from gradcon.cli.app import app
+from gradcon.cli.parameters import ColourMap
+from gradcon.pictures.colour_maps import DEFAULT_MAP
 
 
 @app.command("report")
 def _report(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT", help="Folders that `gradcon estimate` wrote.")],
     out: Annotated[Path, typer.Option(help="The page to write; it is replaced if it exists.")] = Path("report.html"),
+    cmap: ColourMap = DEFAULT_MAP,
 ) -> int:
     """Write a page that shows one result, or several side by side.
 
@@ -22,7 +25,7 @@ def _report(
     """
     from gradcon.report import write_report
 
-    report = write_report(results, out)
+    report = write_report(results, out, cmap)
     for text in report.left_out:
         print(f"gradcon: {text}", file=sys.stderr)
     address = report.path.resolve().as_uri()

@@ -2,6 +2,7 @@
 
 canvas          matplotlib figures without a display, and their bytes
 tiles           images side by side in one JPEG
+colour_maps     the colours to choose from
 maps            a disparity map with a colour bar
 uncertainty     how well a predicted standard deviation fits the true error
 contact_sheet   all views of a scene where their cameras stand

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.pictures.canvas import new_figure, png_of
+from gradcon.pictures.colour_maps import DEFAULT_MAP, colour_map, range_for
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 
@@ -19,19 +20,19 @@ def shown_range(values: NDArray[Any], percentiles: tuple[float, float] = (0.5, 9
     return low, max(high, low + 1e-6)
 
 
-def disparity_picture(disparity: ArrayLike, title: str) -> bytes:
-    """Draw a disparity map as PNG; bright is near."""
+def disparity_picture(disparity: ArrayLike, title: str, cmap: str = DEFAULT_MAP) -> bytes:
+    """Draw a disparity map as PNG, in the colours of one of COLOUR_MAPS."""
     values = np.asarray(disparity, dtype=np.float32)
     if values.ndim != 2 or values.size == 0:
         raise InputError(
             "disparity", f"has the shape {values.shape}, which is not that of a map", "give (height, width) values"
         )
-    low, high = shown_range(values)
+    low, high = range_for(cmap, *shown_range(values))
     aspect = min(max(values.shape[0] / values.shape[1], 0.25), 3.0)
     figure = new_figure(7.5, 0.7 + 6.0 * aspect, layout="constrained")
     axes = figure.add_subplot()
     shown = np.ma.masked_invalid(values)
-    image = axes.imshow(shown, cmap="viridis", vmin=low, vmax=high, interpolation="nearest")
+    image = axes.imshow(shown, cmap=colour_map(cmap), vmin=low, vmax=high, interpolation="nearest")
     if values.shape[0] / values.shape[1] != aspect:  # a strip would be too thin to see, so it fills the frame
         axes.set_aspect("auto")
     axes.set_axis_off()

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from gradcon.errors import InputError
 from gradcon.files import write_file
+from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.report.folder import read_folder
 from gradcon.report.page import render
 
@@ -43,7 +44,7 @@ class WrittenPage(NamedTuple):
     left_out: list[str]
 
 
-def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
+def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEFAULT_MAP) -> WrittenPage:
     """Write one self-contained HTML page of results.
 
     Parameters
@@ -52,6 +53,8 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
         Folders that `gradcon estimate` wrote; several are shown side by side.
     out : str or Path
         The page to write, a name that ends in .html.  An existing file is replaced.
+    cmap : str
+        The colours of the disparity, as in `Result.show`.
 
     Returns
     -------
@@ -63,6 +66,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
     InputError
         If no folder can be used, or if the page cannot be written.  Nothing is written then.
     """
+    check_colour_map(cmap)
     out = Path(out)
     if out.is_dir():
         raise InputError(out, "is a folder", "give the name of a page, which ends in .html")
@@ -84,7 +88,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path) -> WrittenPage:
         left_out += result.notes
     if not results:
         raise _nothing_to_show(out, damaged)
-    content = render(results, [str(reason) for reason in damaged]).encode("utf-8", "backslashreplace")
+    content = render(results, [str(reason) for reason in damaged], cmap).encode("utf-8", "backslashreplace")
     write_file(out, content)
     return WrittenPage(out, len(content), shown, left_out)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcon import __version__
 from gradcon.io.fields import finite_number
+from gradcon.pictures.colour_maps import DEFAULT_MAP, colour_map, range_for
 from gradcon.pictures.maps import shown_range
 from gradcon.progress import plural
 from gradcon.report.facts import badpix, facts, kinds, labels, letter, notes, text
@@ -41,9 +42,10 @@ MAX_POINTS = 100_000
 MAPS = ("views", "disparity", "error", "badpix", "uncertainty")
 
 
-def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
+def render(results: Sequence[ResultPage], left_out: Sequence[str] = (), cmap: str = DEFAULT_MAP) -> str:
     """Render the page of some results as HTML; `left_out` has a sentence for each result that could not be read."""
     from jinja2 import Environment, StrictUndefined
+    from matplotlib import colormaps
 
     arrays: dict[str, str] = {}
     described = [_result(result, f"r{k}", arrays) for k, result in enumerate(results)]
@@ -51,14 +53,18 @@ def render(results: Sequence[ResultPage], left_out: Sequence[str] = ()) -> str:
         described[k] |= {"letter": letter(k, len(results)), "label": text(label)}
     data = {
         "results": described,
-        "scales": _scales(results),
+        "scales": _scales(results, cmap),
         "thresholds": sorted(BADPIX),
         "border": BORDER,
         "points": MAX_POINTS,
         "unit": DISPARITY_UNIT,
         "kind": kinds(results),
         "kinds": kinds(results, plural),
-        "colours": {"disparity": _colours("viridis"), "error": _colours("PuOr_r"), "uncertainty": _colours("cividis")},
+        "colours": {
+            "disparity": _colours(colour_map(cmap)),
+            "error": _colours(colormaps["PuOr_r"]),
+            "uncertainty": _colours(colormaps["cividis"]),
+        },
     }
     script, style = joined_script(), _read("page.css")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -177,14 +183,17 @@ def _camera(result: ResultPage) -> dict[str, Any]:
     return {"product": camera.product, "offset": camera.offset, "unit": camera.unit, "K": camera.K.tolist()}
 
 
-def _scales(results: Sequence[ResultPage]) -> dict[str, list[float]]:
+def _scales(results: Sequence[ResultPage], cmap: str) -> dict[str, list[float]]:
     """Return the colour scales that all results share, from percentiles over all of them."""
     disparities = [m for result in results for m in (result.disparity, result.truth) if m is not None]
     deviations = [result.uncertainty for result in results if result.uncertainty is not None]
     errors = [np.abs(result.disparity - result.truth) for result in results if result.truth is not None]
-    scales = {"disparity": _span(disparities, (0.5, 99.5)), "uncertainty": [0.0, _span(deviations, (0, 95))[1]]}
     largest = _span(errors, (0, 97))[1]
-    return scales | {"error": [-largest, largest]}
+    return {
+        "disparity": list(range_for(cmap, *_span(disparities, (0.5, 99.5)))),
+        "uncertainty": [0.0, _span(deviations, (0, 95))[1]],
+        "error": [-largest, largest],
+    }
 
 
 def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float]:
@@ -192,11 +201,9 @@ def _span(arrays: Sequence[Any], percentiles: tuple[float, float]) -> list[float
     return list(shown_range(values, percentiles))
 
 
-def _colours(name: str) -> str:
+def _colours(table: Any) -> str:
     """Return the 256 colours of one of matplotlib's colour maps, as hexadecimal digits."""
-    from matplotlib import colormaps
-
-    return bytes(colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes()).hex()
+    return bytes(table(np.arange(256), bytes=True)[:, :3].tobytes()).hex()
 
 
 def _json(data: Any) -> str:

@@ -12,6 +12,7 @@ from gradcon.files import to_json, write_files
 from gradcon.io import pfm, ply
 from gradcon.io.maps.png_map import encode_png_map
 from gradcon.io.outputs import RESULT_FILES, SUMMARY
+from gradcon.pictures.colour_maps import DEFAULT_MAP
 from gradcon.pictures.maps import disparity_picture
 from gradcon.pictures.view_sheet import view_sheet
 from gradcon.result.depth import to_millimetres
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 
 def save_result(
-    result: Result, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP
+    result: Result,
+    folder: str | Path,
+    *,
+    points: bool = False,
+    normals: bool = False,
+    keep: float = KEEP,
+    cmap: str = DEFAULT_MAP,
 ) -> str:
     """Do what `Result.save` does, and return the content of result.json."""
     folder = Path(folder)
@@ -32,7 +39,7 @@ def save_result(
 
     def files() -> Iterator[tuple[str, bytes]]:
         nonlocal summary
-        for name, content in result_files(result, points=points, normals=normals, keep=keep):
+        for name, content in result_files(result, points=points, normals=normals, keep=keep, cmap=cmap):
             written.add(name)
             if name == SUMMARY:
                 summary = content
@@ -49,7 +56,7 @@ def save_result(
 
 
 def result_files(
-    result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP
+    result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP, cmap: str = DEFAULT_MAP
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each file of a result; result.json comes last."""
     if normals and not points:
@@ -58,7 +65,7 @@ def result_files(
     disparity, scene = to_host(result.disparity), result.scene
     yield "disparity.pfm", pfm.encode(disparity)
     yield "uncertainty.pfm", pfm.encode(to_host(result.uncertainty))
-    yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")))
+    yield "disparity.png", disparity_picture(disparity, str(result.source.get("name", "")), cmap)
     if scene.calibration is not None:
         depth = result.depth()
         yield "depth.pfm", pfm.encode(depth)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.io.outputs import RESULT_FORMAT
+from gradcon.pictures.colour_maps import DEFAULT_MAP
 from gradcon.progress import counted
 from gradcon.result.depth import calibration_of, depth_summary
 from gradcon.result.facts import Summary, facts_of
@@ -162,15 +163,24 @@ class Result:
         """
         return PointCloud.of(self, keep, normals)
 
-    def save(self, folder: str | Path, *, points: bool = False, normals: bool = False, keep: float = KEEP) -> Path:
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        points: bool = False,
+        normals: bool = False,
+        keep: float = KEEP,
+        cmap: str = DEFAULT_MAP,
+    ) -> Path:
         """Write all files of the result into `folder`, or none of them; return the folder.
 
         The files are disparity.pfm, disparity.png, uncertainty.pfm, views.jpg (small copies of the views) and
         result.json.  A calibrated scene adds depth.pfm, and depth.png if its unit is known; ground truth adds
         truth.pfm; recorded weights add weights.npz; and `points` adds points.ply, with `keep` and `normals` as in
-        `points()`.  The files of an earlier result are removed.
+        `points()`.  `cmap` names the colours of disparity.png, as in `show()`.  The files of an earlier result are
+        removed.
         """
-        save_result(self, folder, points=points, normals=normals, keep=keep)
+        save_result(self, folder, points=points, normals=normals, keep=keep, cmap=cmap)
         return Path(folder)
 
     def summary(self) -> Summary:
