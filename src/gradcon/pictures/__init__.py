@@ -7,6 +7,9 @@ maps            a disparity map with a colour bar
 uncertainty     how well a predicted standard deviation fits the true error
 contact_sheet   all views of a scene where their cameras stand
 view_sheet      the small copies of the views that a result keeps
+card            a picture and facts beside it, for a notebook
+scene_card      such a card for a scene
+showing         where a picture can be shown
 thumbnail       the reference view beside its disparity
 figures         the figures of the paper's experiments
 """

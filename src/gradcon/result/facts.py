@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcon.arrays import to_host
 from gradcon.result.depth import calibration_of, depth_remarks, depth_summary
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
@@ -17,35 +18,13 @@ if TYPE_CHECKING:
 Fact = tuple[str, str]
 
 NAMES = 12  # letters of the column of names
-WIDTH = 100  # letters of a wrapped line
-
-
-class Summary(dict[str, Any]):
-    """A dictionary that prints as a table of the facts that a person looks for first.
-
-    Examples
-    --------
-    >>> summary = Summary({"engine": "cpu"}, [("scene", "box"), ("engine", "cpu, 3 passes in 0.21 s")])
-    >>> summary["engine"]
-    'cpu'
-    >>> print(summary)
-    scene       box
-    engine      cpu, 3 passes in 0.21 s
-    """
-
-    def __init__(self, fields: dict[str, Any], facts: list[Fact]) -> None:
-        super().__init__(fields)
-        self.facts = facts
-
-    def __repr__(self) -> str:
-        return table(self.facts, WIDTH)
 
 
 def facts_of(result: Result) -> list[Fact]:
     """Return the facts about a result, without its warnings."""
     source, w = result.source, result.disparity
     note = f" ({result.engine_note})" if result.engine_note else ""
-    deviation = float(np.median(result.uncertainty))
+    deviation = float(np.median(to_host(result.uncertainty)))
     facts = [
         ("scene", f"{source['name']}: {source['views']} views of {source['width']} x {source['height']}, "
                   f"reference {source['reference']}"),

@@ -17,6 +17,7 @@ from gradcon.pictures.maps import disparity_picture
 from gradcon.pictures.view_sheet import view_sheet
 from gradcon.result.depth import to_millimetres
 from gradcon.result.points import KEEP
+from gradcon.result.summary import summary_fields
 
 if TYPE_CHECKING:
     from gradcon.result.result import Result
@@ -81,4 +82,4 @@ def result_files(
         yield "weights.npz", result.weights.encode()
     sheet, views = view_sheet(scene)
     yield views["file"], sheet
-    yield SUMMARY, (to_json({**result.summary(), "views": views}) + "\n").encode()
+    yield SUMMARY, (to_json({**summary_fields(result), "views": views}) + "\n").encode()

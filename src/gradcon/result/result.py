@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
-from gradcon.io.outputs import RESULT_FORMAT
+from gradcon.pictures.card import Card
 from gradcon.pictures.colour_maps import DEFAULT_MAP
+from gradcon.pictures.maps import disparity_picture
 from gradcon.progress import counted
-from gradcon.result.depth import calibration_of, depth_summary
-from gradcon.result.facts import Summary, facts_of
+from gradcon.result.depth import calibration_of
+from gradcon.result.facts import facts_of
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
 from gradcon.result.stopped import Stopped
+from gradcon.result.summary import Summary, summary_fields
 from gradcon.scene import Scene
-from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 if TYPE_CHECKING:
     from gradcon.result.weights import Weights
+
+LONGEST_SHOWN = 1200  # pixels of a side, of which a picture on the screen shows about half
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,30 @@ class Result:
         """
         return PointCloud.of(self, keep, normals)
 
+    def show(self, cmap: str = DEFAULT_MAP) -> None:
+        """Show the disparity with its colour bar: in the notebook, or else in the system's viewer of images.
+
+        Without a display, the picture is written to a temporary file, and a line on stderr says where it is.
+
+        Parameters
+        ----------
+        cmap : {"viridis", "cividis", "magma", "turbo", "grey", "coolwarm"}
+            The colours.  Those of `coolwarm` are centred on 0; all others run from the farthest to the nearest.
+        """
+        self._card(cmap).show()
+
+    def _card(self, cmap: str = DEFAULT_MAP) -> Card:
+        name = str(self.source.get("name", ""))
+        step = -(-max(self.disparity.shape) // LONGEST_SHOWN)
+        picture = disparity_picture(to_host(self.disparity[::step, ::step]), name, cmap)
+        return Card(picture, f"The disparity of {name}", facts_of(self), self.warnings)
+
+    def _repr_html_(self) -> str:
+        return self._card().html
+
+    def _repr_png_(self) -> bytes:
+        return self._card().png
+
     def save(
         self,
         folder: str | Path,
@@ -188,31 +215,4 @@ class Result:
 
         It is a dictionary; printed, it is a table of the main facts and all warnings.
         """
-        from gradcon.identity import versions
-
-        calibration = self.scene.calibration
-        fields = {
-            "format": RESULT_FORMAT,
-            "source": {**self.source, "sha256": self.scene.fingerprint()},
-            "disparity": {
-                "unit": DISPARITY_UNIT,
-                "sign": DISPARITY_SIGN,
-                "reference": self.source["reference"],
-                "min": float(self.disparity.min()),
-                "max": float(self.disparity.max()),
-            },
-            "uncertainty": {"meaning": "predicted standard deviation of the disparity", "unit": DISPARITY_UNIT},
-            "calibration": calibration.summary() if calibration is not None else None,
-            "depth": depth_summary(self.depth(), calibration.unit) if calibration is not None else None,
-            "parameters": self.parameters,
-            "engine": self.engine,
-            "engine_note": self.engine_note,
-            "stopped": str(self.stopped),
-            "stop_reason": self.stopped.reason.name.lower(),
-            "warnings": self.warnings,
-            "metrics": self.metrics,
-            "seconds": self.seconds,
-            "versions": versions(),
-            "history": [asdict(row) for row in self.history],
-        }
-        return Summary(fields, [*facts_of(self), *(("warning", text) for text in self.warnings)])
+        return Summary(summary_fields(self), [*facts_of(self), *(("warning", text) for text in self.warnings)])

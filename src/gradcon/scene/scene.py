@@ -24,9 +24,10 @@ from gradcon.scene.checks import checked_ground_truth, checked_transforms, refus
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
+from gradcon.scene.shown import ShownScene
 
 
-class Scene:
+class Scene(ShownScene):
     """A reference view, one or more target views, and their geometry.
 
     Parameters
@@ -284,9 +285,3 @@ class Scene:
         height, width = self.shape
         truth = "with" if self.ground_truth is not None else "without"
         return f"<Scene {self.name!r}: {len(self.colours)} views of {width} x {height}, {truth} ground truth>"
-
-
-def check_flip(flip: str | None) -> None:
-    """Refuse an unknown axis to flip."""
-    if flip not in (None, "x", "y", "xy"):
-        raise InputError("flip", f"{flip!r} is not an axis", "use x, y or xy")
