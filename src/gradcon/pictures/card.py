@@ -8,6 +8,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gradcon.io.listing import writable
 from gradcon.pictures.showing import open_picture, running_notebook
 
 Fact = tuple[str, str]
@@ -15,7 +16,7 @@ Fact = tuple[str, str]
 # Styles stand in the elements, because a style sheet would reach the rest of the notebook.  Text keeps the notebook's
 # colour; lines are a translucent grey, which shows on light and on dark.
 _ROW = "display:flex;flex-wrap:wrap;gap:0.5em 1.5em;align-items:flex-start"
-_PICTURE = "background:white;border-radius:4px;max-width:100%;height:auto;margin:0"
+_PICTURE = "background:white;border-radius:4px;max-width:min(100%,520px);max-height:640px;width:auto;height:auto"
 _FACTS = "flex:1 1 22em;max-width:48em;min-width:0"
 _TABLE = "border-collapse:collapse;border:none;margin:0;table-layout:auto"
 _LINE = "border:none;border-bottom:1px solid rgba(128,128,128,0.3);background:none;vertical-align:top;text-align:left"
@@ -61,7 +62,7 @@ class Card:
             open_picture(self.png)
             return
         notebook.display_pub.publish(
-            {"text/plain": self.says, "text/html": self.html, "image/png": self._encoded}, metadata={}
+            {"text/plain": writable(self.says), "text/html": self.html, "image/png": self._encoded}, metadata={}
         )
 
     @property
@@ -70,5 +71,5 @@ class Card:
 
 
 def _safe(text: str) -> str:
-    """Escape a text for HTML; what cannot be encoded becomes an escape, too."""
-    return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    """Escape a text for HTML."""
+    return html.escape(writable(text))

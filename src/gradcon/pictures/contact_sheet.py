@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradcon.io.listing import Listing, View
+from gradcon.io.listing import Listing, View, writable
 from gradcon.pictures.canvas import new_figure, png_of
 from gradcon.scene import geometry
 from gradcon.scene.colours import Colours, small_copy
@@ -67,7 +67,7 @@ def draw_sheet(tiles: Mapping[Cell, Tile], size: int) -> bytes:
         sheet[top:bottom, left:right] = image
         if label:
             letters = width // 6
-            shown = name if len(name) <= letters else "…" + name[1 - letters :]
+            shown = writable(name if len(name) <= letters else "…" + name[1 - letters :])
             colour = [part / 255 for part in RED] if is_reference else "black"
             where = (left + right) / 2, bottom + 5
             axes.text(*where, shown, fontsize=6.5, ha="center", va="top", color=colour, parse_math=False)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.io.listing import writable
 from gradcon.pictures.canvas import new_figure, png_of
 from gradcon.pictures.colour_maps import DEFAULT_MAP, colour_map, range_for
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
@@ -36,6 +37,6 @@ def disparity_picture(disparity: ArrayLike, title: str, cmap: str = DEFAULT_MAP)
     if values.shape[0] / values.shape[1] != aspect:  # a strip would be too thin to see, so it fills the frame
         axes.set_aspect("auto")
     axes.set_axis_off()
-    axes.set_title(title, parse_math=False)
+    axes.set_title(writable(title), parse_math=False)
     figure.colorbar(image, ax=axes, label=f"disparity ({DISPARITY_UNIT}; {DISPARITY_SIGN})")
     return png_of(figure)
