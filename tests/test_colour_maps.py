@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from conftest import CHECKOUT
 from gradcon import InputError, cli, write_report
 from gradcon.pictures.colour_maps import COLOUR_MAPS, colour_map, range_for
 from gradcon.pictures.maps import disparity_picture
@@ -88,3 +89,10 @@ def test_estimate_writes_the_picture_in_the_chosen_colours(tmp_path: Path, capsy
         pictures.append(np.asarray(Image.open(out / "disparity.png").convert("RGB")).astype(int))
     assert np.ptp(pictures[0], axis=2).max() > 100
     assert np.ptp(pictures[1], axis=2).max() == 0
+
+
+def test_the_guide_describes_every_map() -> None:
+    text = (CHECKOUT / "docs" / "guide" / "notebooks.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE))
+    assert rows.keys() == COLOUR_MAPS.keys()
+    assert all(meaning in rows[name] for name, meaning in COLOUR_MAPS.items())

@@ -142,6 +142,7 @@ def run_in(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that IPython runs with this shell."""
     ipython = types.ModuleType("IPython")
     ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    ipython.version_info = (9, 0, 0)  # type: ignore[attr-defined]  # matplotlib looks at it
     monkeypatch.setitem(sys.modules, "IPython", ipython)
 
 
