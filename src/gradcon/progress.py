@@ -142,6 +142,18 @@ def display(most: int, name: str, word: str = "solve") -> Iterator[Show]:
 
 
 @contextmanager
+def waiting(name: str, text: str) -> Iterator[None]:
+    """Print a line if the work in this context takes long."""
+    timer = threading.Timer(SECONDS_OF_SILENCE, Display(name, 0).print, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
 def _broken_silence(shown: Display, word: str) -> Iterator[threading.Timer]:
     """Explain a long first row if there is no bar; cancel the timer when that row is done."""
     text = f"still in the first {word}; the first run compiles for up to a minute"

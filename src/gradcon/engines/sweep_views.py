@@ -16,8 +16,8 @@ DIRECTIONS = 8  # a full grid has an arm in each
 PIXELS_AT_ONCE = 2**20  # that are averaged
 
 
-def views_of(scene: Scene, colour: bool = True) -> Views:
-    """Return the views of a scene; without `colour`, their luma."""
+def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
+    """Return the views of a scene, or small copies of them whose pixels are blocks of k x k; without `colour`, luma."""
     B = scene.baselines
     lengths = np.hypot(*B.T)
     direction = np.rint(np.arctan2(B[:, 1], B[:, 0]) * DIRECTIONS / (2 * np.pi)).astype(int) % DIRECTIONS
@@ -27,9 +27,13 @@ def views_of(scene: Scene, colour: bool = True) -> Views:
     if not colour:
         luma = module_of(colours).stack([scene.reference, *scene.targets[order]])
         colours, scale = luma[:, None], 1.0
-    epipoles = np.asarray(np.linalg.solve(scene.M, scene.m[..., None])[order, :, 0], np.float64)
-    if not all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
-        colours = _turned(colours, scene.M[order])
+    S = _smaller(k)
+    M = (S @ scene.M @ np.linalg.inv(S))[order]
+    m = scene.m[order] @ S.T
+    epipoles = np.asarray(np.linalg.solve(M, m[..., None])[..., 0], np.float64)
+    colours = _averaged(colours, k)
+    if not scene.is_planar:
+        colours = _turned(colours, M)
     return Views(colours, scale, epipoles, arms.astype(np.int32), order)
 
 
@@ -52,20 +56,27 @@ def _turned(colours: Any, M: geometry.Floats) -> Any:
 
 def shrunk(views: Views, k: int) -> Views:
     """Return the views with blocks of k x k pixels averaged; disparities keep their unit."""
+    return views._replace(colours=_averaged(views.colours, k), epipoles=views.epipoles @ _smaller(k).T)
+
+
+def _smaller(k: int) -> geometry.Floats:
+    """Return the matrix that takes a pixel to the pixel of a small copy; its centre is the centre of a block."""
+    return np.array([[1 / k, 0, (1 / k - 1) / 2], [0, 1 / k, (1 / k - 1) / 2], [0, 0, 1]])
+
+
+def _averaged(colours: Any, k: int) -> Any:
+    """Return the views with blocks of k x k pixels averaged."""
     if k == 1:
-        return views
-    xp, dtype = module_of(views.colours), views.colours.dtype
-    count, channels, height, width = (n // d for n, d in zip(views.colours.shape, (1, 1, k, k), strict=True))
+        return colours
+    xp, dtype = module_of(colours), colours.dtype
+    count, channels, height, width = (n // d for n, d in zip(colours.shape, (1, 1, k, k), strict=True))
     small = xp.empty((count, channels, height, width), dtype)
     group = max(1, PIXELS_AT_ONCE // (height * width))
     for first in range(0, count, group):  # not all at once, because the sums take more memory
-        colours = views.colours[first : first + group]
-        sums = xp.zeros((len(colours), channels, height, width), np.float32)
+        views = colours[first : first + group]
+        sums = xp.zeros((len(views), channels, height, width), np.float32)
         for y, x in product(range(k), range(k)):
-            sums += colours[..., y : k * height : k, x : k * width : k]
+            sums += views[..., y : k * height : k, x : k * width : k]
         sums /= k * k
         small[first : first + group] = sums if dtype.kind == "f" else xp.rint(sums)
-    middle = (k - 1) / 2  # of a block's pixels
-    e_x, e_y, e_z = views.epipoles.T
-    epipoles = np.stack([(e_x - middle * e_z) / k, (e_y - middle * e_z) / k, e_z], axis=1)
-    return views._replace(colours=small, epipoles=epipoles)
+    return small

@@ -1,25 +1,32 @@
-"""Estimate one scene: run a method, then compute the uncertainty, check the directions and compare with the truth."""
+"""Estimate one scene: look at it, run a method, then compute the uncertainty and compare with the truth."""
 
 from __future__ import annotations
 
 import os
 import time
 import warnings
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.arrays import as_array, to_host
-from gradcon.engines import Worker
+from gradcon.arrays import as_array, module_of, to_host
+from gradcon.engines import Device, Worker
 from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
+from gradcon.methods.look.judgement import reversed_sentence
 from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
+from gradcon.methods.preparation import Prepared, prepare
 from gradcon.methods.registry import METHODS, MethodRun
+from gradcon.progress import waiting
 from gradcon.result import Result
+from gradcon.result.findings import Findings
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
+
+LOOKING = "still looking at the views; the first run compiles for up to a minute"
 
 
 def estimate(
@@ -80,21 +87,25 @@ def estimate(
     options = options or Options()
     check_scene(scene)
     start = time.perf_counter()
-    worker = engine_for(engine, scene, options, on_device)
+    there = brought(scene, engines.device_for(engine), engine)
+    with waiting(scene.name, LOOKING) if progress else nullcontext():
+        ready = prepare(there, options, engine, check_directions)
+    worker = engine_for(engine, ready, on_device)
     run = (
         METHODS[options.method]
         .load()
         .minimise(
-            scene,
-            options,
+            ready.scene,
+            ready.options,
             initial=initial,
             engine=worker,
             progress=progress,
             callback=callback,
             keep_weights=keep_weights,
+            look=ready.look,
         )
     )
-    finished = finish(run, scene, options, initial, start, check_directions)
+    finished = finish(run, ready, initial, start, check_directions)._replace(scene=ready.used(scene))
     for text in finished.warnings:
         warnings.warn(text, stacklevel=2)
     return as_result(finished, on_device)
@@ -106,15 +117,26 @@ class Finished(NamedTuple):
     run: MethodRun
     scene: Scene
     options: Options
+    findings: Findings
     initial: float | str | None
     start: float
     maps: tuple[Any, Any]  # disparity and uncertainty, in the memory that the engine works in
     warnings: list[str]
 
 
-def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after: Worker | None = None) -> Worker:
+def brought(scene: Scene, device: Device, engine: str) -> Scene:
+    """Return the scene with its views where the engine called `engine` wants them."""
+    try:
+        return device.transfer(scene)
+    except InputError:  # it does not fit
+        if engine != engines.AUTO:
+            raise
+        return scene
+
+
+def engine_for(name: str, ready: Prepared, on_device: bool, after: Worker | None = None) -> Worker:
     """Make the engine for an estimate; reject one that cannot leave its maps on a device if it is asked to."""
-    engine = METHODS[options.method].create(name, scene, options, after)
+    engine = METHODS[ready.options.method].create(name, ready.scene, ready.options, after)
     if on_device and not engines.ENGINES[engine.name].keeps_maps:
         why = f" ({engine.note})" if engine.note else ""
         raise InputError("on_device", f"the engine is {engine.name}, whose maps are not on a GPU{why}", "use cuda")
@@ -123,18 +145,26 @@ def engine_for(name: str, scene: Scene, options: Options, on_device: bool, after
 
 @in_words
 def finish(
-    run: MethodRun, scene: Scene, options: Options, initial: ArrayLike | None, start: float, check_directions: bool
+    run: MethodRun, ready: Prepared, initial: ArrayLike | None, start: float, check_directions: bool
 ) -> Finished:
-    """Compute the uncertainty and check the directions, while the engine still holds the run."""
-    from gradcon.methods import directions
+    """Compute the uncertainty and tell near from far, while the engine still holds the run."""
+    from gradcon.methods.look.layouts import behind_surfaces
 
+    run.clock.seconds["look"] = ready.seconds
     maps = run.clock("uncertainty", run.maps)
     run.engine.device.wait()
-    warned: list[str] = []
-    if check_directions and options.without is None:  # a model without one of its terms is too far off to judge by
-        warned = run.clock("direction_check", directions.check_directions, scene, run.engine.name, to_host(maps[0]))
+    scene, findings, options = ready.scene, ready.look.findings, ready.options
+    warned = findings.doubts
+    # A model without one of its terms is too far off to judge by, and so is a map that an earlier doubt concerns.
+    if check_directions and options.without is None and not warned and scene.is_planar:
+        behind = run.clock("direction_check", behind_surfaces, scene, to_host(maps[0]))
+        if behind is not None and behind.reversed:
+            warned = [reversed_sentence(scene)]
         run.engine.device.wait()
-    return Finished(run, scene, options, _describe(initial, options), start, maps, warned)
+    if not findings.differ:  # nothing is known
+        low, high = findings.disparity_range
+        maps = maps[0], module_of(maps[1]).full_like(maps[1], high - low)
+    return Finished(run, scene, options, findings, _describe(initial, options), start, maps, warned)
 
 
 @in_words
@@ -169,6 +199,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         seconds={"total": time.perf_counter() - finished.start, **run.clock.seconds},
         metrics=metrics,
         warnings=finished.warnings,
+        findings=finished.findings,
         weights=run.weights(),
         scene=scene,
     )

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,9 @@ from gradcon.result import Solve
 from gradcon.result.stopped import Stopped, StopReason
 from gradcon.result.weights import Weights
 from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.methods.look import Look
 
 Callback = Callable[[Solve, NDArray[np.float32]], object]
 
@@ -112,6 +115,7 @@ def minimise(
     progress: bool = False,
     callback: Callback | None = None,
     keep_weights: bool = False,
+    look: Look | None = None,
 ) -> Run:
     """Run the loop alone, without what `estimate` adds: uncertainty, warnings and metrics."""
     run = begin(scene, options, initial, engine, keep_weights)
@@ -135,7 +139,7 @@ def begin(
     stages = schedules.stages_of(scene, options)
     start, reweight = _start(scene, initial)
     if isinstance(engine, str):
-        engine = engines.create(engine, scene, options.epsilon, stages)
+        engine = engines.create(engine, scene, options.epsilon or 2e-4, stages)
     w = engine.upload(start * np.float32(scene.unit))
     scales = 1 + max(stages[0].scales)
     return Run(

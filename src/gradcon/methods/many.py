@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from gradcon import engines
 from gradcon.engines import Device, Worker
 from gradcon.errors import InputError
-from gradcon.methods.estimation import Finished, as_result, check_scene, engine_for, finish
+from gradcon.methods.estimation import Finished, as_result, brought, check_scene, engine_for, finish
 from gradcon.methods.options import Options
+from gradcon.methods.preparation import prepare
 from gradcon.methods.registry import METHODS
 from gradcon.result import Result
 from gradcon.scene import Scene
+from gradcon.scene.geometry import Floats
 
 
 def estimate_many(
@@ -112,17 +114,21 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
     source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
     engine: Worker | None = None
+    known: Floats | None = None  # the alignment, which all frames of a video share
     coming_in = inwards.submit(_next_scene, source, device, how.engine)
     while (pair := coming_in.result()) is not None:
         scene, there = pair
         coming_in = inwards.submit(_next_scene, source, device, how.engine)
         start, is_first = time.perf_counter(), engine is None
-        engine = engine_for(how.engine, there, how.options, how.on_device, after=engine)
+        ready = prepare(there, how.options, how.engine, how.check_directions and is_first, known)
+        known = ready.alignment
+        engine = engine_for(how.engine, ready, how.on_device, after=engine)
         if how.chained and not is_first and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
-        run = METHODS[how.options.method].load().minimise(there, how.options, initial=initial, engine=engine)
-        finished = finish(run, there, how.options, initial, start, how.check_directions and is_first)
-        yield finished._replace(scene=scene)  # the result must not hold the device's memory
+        method = METHODS[how.options.method].load()
+        run = method.minimise(ready.scene, ready.options, initial=initial, engine=engine, look=ready.look)
+        finished = finish(run, ready, initial, start, how.check_directions and is_first)
+        yield finished._replace(scene=ready.used(scene))  # the result must not hold the device's memory
         if how.chained:
             initial = finished.maps[0]
 
@@ -131,10 +137,5 @@ def _next_scene(source: Iterator[Scene], device: Device, engine: str) -> tuple[S
     """Return the next scene as it is given, which its result keeps, and with its views where the engine wants them."""
     for scene in source:
         check_scene(scene)
-        try:
-            return scene, device.transfer(scene)
-        except InputError:  # it does not fit
-            if engine != engines.AUTO:
-                raise
-            return scene, scene
+        return scene, brought(scene, device, engine)
     return None

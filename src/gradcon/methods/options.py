@@ -51,14 +51,19 @@ class Options:
 
     method: str = registry.DEFAULT
     alpha: float = 0.5
-    epsilon: float = 2e-4
+    epsilon: float | None = None
     scales: int | None = None
     solves: int = 300
     without: str | None = None
+    disparity_range: tuple[float, float] | None = None
+    gains: bool = True
+    align: bool = False
 
     def __post_init__(self) -> None:
         for field in ("alpha", "epsilon"):
             value = getattr(self, field)
+            if value is None and field == "epsilon":
+                continue
             if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
                 raise InputError(field, f"{value!r} is not a positive number")
         for field, most in (("scales", 8), ("solves", 1_000_000)):

@@ -26,11 +26,13 @@ from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
 if TYPE_CHECKING:
+    from gradcon.methods.look import Look
     from gradcon.methods.loop import Callback
     from gradcon.methods.options import Options
 
 DEFAULT = "sweep"
-PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves")
+FOUND_PARAMETERS = ("epsilon", "disparity_range", "gains", "align")  # of every method, found in the views
+PAPER_PARAMETERS = ("alpha", "scales", "solves", *FOUND_PARAMETERS)
 MODEL_TERMS = {  # of the Gradient Consistency Model
     "gradient": "ignores that gradients differ between views",
     "scale": "ignores that gradients differ between scales",
@@ -68,8 +70,9 @@ class MethodModule(Protocol):
         progress: bool = False,
         callback: Callback | None = None,
         keep_weights: bool = False,
+        look: Look | None = None,
     ) -> MethodRun:
-        """Estimate the disparity of a scene."""
+        """Estimate the disparity of a scene; `look` is what is known about it already."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Method:
 
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None
-        return engines.create(engine, scene, options.epsilon, self.stages(scene, options), before)
+        return engines.create(engine, scene, options.epsilon or 2e-4, self.stages(scene, options), before)
 
     def stages(self, scene: Scene, options: Options) -> list[Stage]:
         """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""
@@ -104,7 +107,7 @@ _PAPER = (
     Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else {}, PAPER_PARAMETERS, start=0.0)
     for name, recipe in RECIPES.items()
 )
-_SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, sweeps=True)
+_SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, FOUND_PARAMETERS, sweeps=True)
 METHODS = {method.name: method for method in (_SWEEP, *_PAPER)}
 
 

@@ -16,6 +16,7 @@ from gradcon.pictures.maps import disparity_picture
 from gradcon.progress import counted
 from gradcon.result.depth import calibration_of
 from gradcon.result.facts import facts_of
+from gradcon.result.findings import Findings
 from gradcon.result.folder import save_result
 from gradcon.result.points import KEEP, PointCloud
 from gradcon.result.stopped import Stopped
@@ -101,6 +102,8 @@ class Result:
         What `gradcon.evaluate` returns; None without ground truth.
     warnings : list of str
         What the user should look at.
+    findings : gradcon.result.findings.Findings
+        What a look at the views found out beforehand: range, noise, brightness, oddities.
     scene : Scene
         The scene that was estimated.
     weights : gradcon.result.weights.Weights or None
@@ -118,6 +121,7 @@ class Result:
     seconds: dict[str, float]
     metrics: dict[str, float] | None
     warnings: list[str]
+    findings: Findings
     scene: Scene = field(repr=False, compare=False)
     weights: Weights | None = field(default=None, repr=False, compare=False)
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.scene.layout import Layout
 
 MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # per unit of length
 
@@ -127,10 +128,10 @@ class Calibration:
         K[:2, 2] += np.array(steps) * self.offset
         return replace(self, K=K, steps=(self.steps[0] + steps[0], self.steps[1] + steps[1]))
 
-    def flipped(self, x: bool = False, y: bool = False) -> Calibration:
-        """Return the calibration for cameras that are counted from the other end along x, y or both."""
-        right, down = self.steps
-        return self.moved((-2 * right if x else 0.0, -2 * down if y else 0.0))
+    def laid_out(self, layout: Layout) -> Calibration:
+        """Return the calibration for cameras that are laid out differently."""
+        right, down = layout.of(np.array([self.steps]))[0]
+        return self.moved((right - self.steps[0], down - self.steps[1]))
 
     def summary(self) -> dict[str, Any]:
         """Return the calibration in plain types, as in result.json."""

@@ -21,10 +21,12 @@ from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
+from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
 from gradcon.scene.shown import ShownScene
+from gradcon.scene.variants import laid_out
 
 
 class Scene(ShownScene):
@@ -123,6 +125,7 @@ class Scene(ShownScene):
             raise InputError(name, f"its calibration is a {type(calibration).__name__}", "give a gradcon.Calibration")
         self.calibration = calibration
         self._given = first
+        self.layout = Layout()  # how it differs from what was given
         self.ground_truth = checked_ground_truth(ground_truth, self.shape, name)
 
     @classmethod
@@ -213,21 +216,11 @@ class Scene(ShownScene):
         This corrects a rig whose cameras were counted from the wrong end.  It works for planar arrays only.  The ground
         truth does not depend on that count, and is kept.
         """
-        if not all(geometry.is_planar(M, m) for M, m in zip(self.M, self.m, strict=True)):
-            problem = "its views have camera matrices, and only the baselines of a planar array can be flipped"
-            raise InputError(self.name, problem, "correct the matrices")
-        signs = np.array([-1.0 if x else 1.0, -1.0 if y else 1.0])
-        B = self.baselines * signs + 0.0  # turns -0 into 0, because the two have different fingerprints
-        M, m = geometry.planar(B)
-        order = canonical_order(M, m, B)
-        views = np.concatenate([[0], 1 + order])
-        scene = copy.copy(self)
-        scene.M, scene.m, scene.baselines = M[order], m[order], B[order]
-        scene.target_names = [self.target_names[k] for k in order]
-        scene.colours, scene._grey, scene._targets = self.colours[views], self._grey[views], None
-        scene.calibration = self.calibration.flipped(x, y) if self.calibration is not None else None
-        scene.metadata = dict(self.metadata)
-        return scene
+        return laid_out(self, Layout(x, y))
+
+    def transposed(self) -> Scene:
+        """Return the same views with x and y of their baselines exchanged, for a rig whose rows are really columns."""
+        return laid_out(self, Layout(transposed=True))
 
     def to_host(self) -> Scene:
         """Return the same scene with its views in the host's memory."""
@@ -261,6 +254,11 @@ class Scene(ShownScene):
     def colour(self) -> NDArray[Any]:
         """The reference image as it was given, for pictures."""
         return to_host(self._given)
+
+    @property
+    def is_planar(self) -> bool:
+        """Whether all cameras stand in a plane and look the same way, so that a view only moves pixels by B_t w."""
+        return all(geometry.is_planar(M, m) for M, m in zip(self.M, self.m, strict=True))
 
     @property
     def unit(self) -> float:

@@ -29,7 +29,7 @@ def shrunk(scene: Scene, longest: int = SMALL) -> Scene:
 
     small = to_host(module_of(scene.colours).stack([average(planes) for planes in scene.colours]))  # view by view
     reference, *targets = np.moveaxis(small, 1, -1)
-    if all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True)):
+    if scene.is_planar:
         return Scene(reference, targets, scene.baselines / k, name=scene.name)
     shift = (1 / k - 1) / 2  # the centre of a small pixel lies at the centre of its block
     S = np.array([[1 / k, 0, shift], [0, 1 / k, shift], [0, 0, 1]])

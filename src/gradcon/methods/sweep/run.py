@@ -18,6 +18,7 @@ from gradcon.engines.failures import in_words
 from gradcon.engines.sweep import Map, SweepEngine
 from gradcon.engines.sweep_views import shrunk, views_of
 from gradcon.methods import registry
+from gradcon.methods.look import Look, look_at
 from gradcon.methods.loop import Callback, checked_start
 from gradcon.methods.options import Options
 from gradcon.methods.sweep import labels, settings
@@ -35,6 +36,7 @@ from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
 KIND = "pass"
+SMALLEST = 32  # pixels on the shorter side of views that are halved because of their noise
 PASSES = 3  # if the range of the disparities is not so long that it takes smaller copies
 
 
@@ -52,6 +54,7 @@ class SweepRun:
 
     scene: Scene
     engine: SweepEngine
+    look: Look
     term: str | None  # what is left out
     clock: Clock
     record: ArmRecord | None = None
@@ -67,11 +70,11 @@ class SweepRun:
     def passes(self, initial: Map | None) -> Iterator[Solve]:
         """Make one pass after the other, and yield their rows of the history."""
         first, second, third = settings.without(self.term)
-        start = self.clock("range", self._search_range, initial)
+        start = self._start(initial)
         self._range, w = (start.low, start.high), start.near
         self.w = w
         step = labels.step_of(self.engine, first.step)
-        coarsest = labels.halvings(self.scene.shape, start.low, start.high, step) if w is None else 0
+        coarsest = self._halvings(start, step) if w is None else 0
         self.plan = self._plan(start, coarsest)
         for size in range(coarsest, -1, -1):
             tried = Labels.between(start.low, start.high, step * 2**size)
@@ -91,18 +94,21 @@ class SweepRun:
         reason = StopReason.SWEPT if initial is None or start.near is not None else StopReason.SWEPT_ANEW
         self.stopped = Stopped.because(reason, passes=len(self.history))
 
-    def _search_range(self, known: Map | None) -> Start:
-        """Search everything on a small copy, and check a map that is known already against it."""
-        first, second, _ = settings.without(self.term)
-        k = labels.shrink_factor(self.scene.shape)
-        small = type(self.engine)(shrunk(self.engine.views, k))
-        everything = labels.whole_range(small, first.step)
-        swept = Level(small, noise_level(small, everything)).search(first, everything)
-        low, high = labels.found_range(swept.w, swept.lead, everything.step)
+    def _start(self, known: Map | None) -> Start:
+        """Begin with the range that the look has found, or with a map that is known already and fits its small copy."""
+        low, high = self.look.findings.disparity_range
         if known is None or self.term == "surface":
             return Start(low, high, None)
+        _, second, _ = settings.without(self.term)
         band = labels.step_of(self.engine, second.step * (second.labels - 1) / 2)
-        return Start(low, high, mended(known, swept, k, max(band, 2 * everything.step)))
+        copy = self.look.copy
+        return Start(low, high, mended(known, copy.swept, self.look.k, max(band, 2 * copy.tried.step)))
+
+    def _halvings(self, start: Start, step: float) -> int:
+        """Return how often the views are halved for the first pass: as often as the range or the noise demands."""
+        _, least = settings.smoothing(self.look.findings.noise)
+        least = min(least, int(np.log2(max(1, min(self.scene.shape) // SMALLEST))))
+        return max(least, labels.halvings(self.scene.shape, start.low, start.high, step))
 
     def _plan(self, start: Start, coarsest: int) -> list[float]:
         """Return how many labels each pass tries, over all its pixels."""
@@ -178,12 +184,14 @@ def minimise(
     progress: bool = False,
     callback: Callback | None = None,
     keep_weights: bool = False,
+    look: Look | None = None,
 ) -> SweepRun:
     """Sweep a scene, without what `estimate` adds: warnings and metrics."""
     if isinstance(engine, str):
         engine = engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
+    look = look or look_at(scene, options, engine.name, check_layout=False)
     record = ArmRecord(scene, engine.views) if keep_weights else None
-    run = SweepRun(scene, engine, options.without, Clock(engine.device), record)
+    run = SweepRun(scene, engine, look, options.without, Clock(engine.device), record)
     with display(PASSES, scene.name, KIND) if progress else nullcontext(lambda row, plan: None) as show:
         for row in run.passes(_start(scene, options, initial, engine)):
             show(row, run.plan)

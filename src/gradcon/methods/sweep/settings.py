@@ -92,6 +92,14 @@ THIRD = replace(
 )
 
 
+def smoothing(noise: float) -> tuple[float, int]:
+    """Return how much noisy views are smoothed (sigma in pixels), and how often they are halved at least."""
+    level = 255 * noise
+    if level < 2.5:
+        return 0.0, 0
+    return (0.8, 1) if level < 9 else (0.8, 2) if level < 20 else (1.2, 2)
+
+
 def without(term: str | None) -> list[Pass]:
     """Return the three passes, changed by what is left out."""
     passes = [FIRST, SECOND, THIRD]

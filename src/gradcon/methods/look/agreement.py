@@ -1,0 +1,108 @@
+"""Which views disagree with the others, and by how much views are out of place."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon.arrays import to_host
+from gradcon.engines.sweep import Views
+from gradcon.methods.look.gains import FLAT, Compared, fitted
+from gradcon.methods.look.small_copy import Matched, matched, sampled_rows_and_columns
+
+ODD = 3.0  # times the usual residual makes a view odd
+USUAL = 0.004  # the least that counts as usual
+SUSPECTS = 4  # views that differ most, among which an exchanged pair is looked for
+CLEARLY = 1.4  # by this factor both of them must agree better in the place of the other
+KEPT, FITS = 0.8, 3  # the share of pixels that fit best is fitted again
+FEWEST = 64  # pixels that tell where a view lies
+RIDGE = 1e-6
+
+
+def identical(views: Views) -> bool:
+    """Return whether all views show the same image."""
+    return bool((views.colours[1:] == views.colours[:1]).all())
+
+
+class Odd(NamedTuple):
+    """Views that disagree with all others, and pairs that were exchanged, as indices of targets."""
+
+    views: list[int]
+    exchanged: list[tuple[int, int]]
+
+
+def odd_views(views: Views, compared: Compared) -> Odd:
+    """Find the views that differ from the reference much more than others do, and why if two were exchanged."""
+    residuals = np.nan_to_num(compared.residuals)
+    worst = np.sort(np.argsort(-residuals, kind="stable")[:SUSPECTS])
+    exchanged = [pair for pair in combinations(worst.tolist(), 2) if _fit_exchanged(views, compared, pair)]
+    known = compared.residuals[np.isfinite(compared.residuals)]
+    limit = ODD * max(USUAL, float(np.median(known))) if known.size else np.inf
+    odd = np.flatnonzero((residuals > limit) | _blank(compared.pixels)).tolist()
+    return Odd([t for t in odd if not any(t in pair for pair in exchanged)], exchanged)
+
+
+def _blank(pixels: Matched) -> NDArray[np.bool_]:
+    """Return which views show nothing, although the reference does."""
+    flat = np.array([target[:, np.isfinite(target[0])].std(axis=1).max(initial=0) < FLAT for target in pixels.targets])
+    return flat & bool(pixels.reference.std(axis=1).max() >= FLAT)
+
+
+def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> bool:
+    """Return whether two views agree clearly better with the reference if each stands in the place of the other."""
+    if np.allclose(*views.epipoles[list(pair)]):
+        return False
+    colours = views.colours[[0, *(1 + t for t in pair)]]
+    two = views._replace(colours=colours, epipoles=views.epipoles[list(reversed(pair))])
+    exchanged = fitted(matched(two, to_host(compared.copy.swept.w)))[1]
+    return bool((exchanged * CLEARLY < compared.residuals[list(pair)]).all())
+
+
+class Motion(NamedTuple):
+    """By how much targets lie beside the place where they should: a shift, a turn and a zoom around the middle."""
+
+    shift: NDArray[np.float64]  # (T, 2), pixels
+    turn: NDArray[np.float64]  # (T,), radians
+    zoom: NDArray[np.float64]  # (T,)
+
+    def matrices(self, shape: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the matrices (T, 3, 3) that take the place where a pixel should be seen to where it is seen."""
+        A = np.tile(np.eye(3), (len(self.turn), 1, 1))
+        A[:, 0, 0] = A[:, 1, 1] = 1 + self.zoom
+        A[:, 1, 0], A[:, 0, 1] = self.turn, -self.turn
+        middle = np.array([(shape[1] - 1) / 2, (shape[0] - 1) / 2])
+        A[:, :2, 2] = self.shift + middle - A[:, :2, :2] @ middle
+        return A
+
+
+def displacements(views: Views, compared: Compared) -> Motion:
+    """Find by least squares how each target must be moved to agree with the reference."""
+    pixels, gains = compared.pixels, compared.gains
+    height, width = views.shape
+    J = _slopes(views, pixels)
+    scale = np.array([1, 1, np.hypot(height, width) / 4, np.hypot(height, width) / 4])  # so that all are pixels
+    found = np.zeros((len(pixels.targets), 4))
+    for t, target in enumerate(pixels.targets):
+        seen = np.isfinite(target[0])
+        difference = (target - gains.offset[t][:, None]) / gains.gain[t][:, None] - pixels.reference
+        kept = seen
+        for _ in range(FITS if seen.sum() >= FEWEST else 0):
+            A = J[:, :, kept].reshape(4, -1) / scale[:, None]
+            found[t] = -np.linalg.solve(A @ A.T + RIDGE * np.eye(4), A @ difference[:, kept].ravel()) / scale
+            rest = np.abs(difference + np.tensordot(found[t], J, axes=1)).mean(axis=0)
+            kept = seen & (rest <= np.quantile(rest[seen], KEPT))
+    return Motion(found[:, :2], found[:, 2], found[:, 3])
+
+
+def _slopes(views: Views, pixels: Matched) -> NDArray[np.float64]:
+    """Return how a shift along x and y, a turn and a zoom change the reference, (4, C, N)."""
+    rows, columns = sampled_rows_and_columns(views.shape)
+    reference = to_host(views.colours[0]).astype(np.float64) * views.scale
+    down, across = (np.gradient(reference, axis=axis)[:, rows][:, :, columns] for axis in (1, 2))
+    down, across = (part.reshape(len(part), -1) for part in (down, across))
+    height, width = views.shape
+    x, y = pixels.x - (width - 1) / 2, pixels.y - (height - 1) / 2
+    return np.stack([across, down, x * down - y * across, x * across + y * down])

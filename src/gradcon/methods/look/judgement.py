@@ -1,0 +1,99 @@
+"""What is wrong with the views of a scene, in sentences for the user.
+
+The checks stand in the order of how much they explain: identical views agree in any layout, and in a wrong layout all
+views are odd and out of place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradcon.engines.sweep import Views
+from gradcon.methods.look.agreement import Motion, displacements, identical, odd_views
+from gradcon.methods.look.gains import Compared
+from gradcon.result.findings import Findings
+from gradcon.scene import Scene
+from gradcon.scene.layout import Layout
+
+MISPLACED, MISPLACED_SMALL = 0.3, 0.05  # pixels of the views, and of the small copy, that are worth a warning
+TURNED = np.deg2rad(0.2)
+MOST_LEFT_OUT = 1 / 3  # of the targets, if they are odd
+MOST_NAMES = 6  # that a sentence lists
+
+
+def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better: Layout | None) -> Findings:
+    """Add what is wrong to the findings; `better` is a layout that explains the views better, if there is one."""
+    small = compared.copy.views
+    assert small.order is not None
+    if identical(small):
+        text = "the views do not differ, so they show no disparity. Check that the files are not copies."
+        return replace(_doubted(findings, scene, text), differ=False)
+    if better is not None:
+        text = (
+            f"the cameras seem to be laid out differently: the views agree much better {_with(scene, better)}. "
+            "Check how rows and columns are counted."
+        )
+        return replace(_doubted(findings, scene, text), layout=scene.layout.then(better).options)
+    odd, names = odd_views(small, compared), [scene.target_names[t] for t in small.order]
+    for first, second in odd.exchanged:
+        text = f"{names[first]} and {names[second]} seem to be exchanged: each fits in the place of the other."
+        findings = _doubted(findings, scene, text)
+    if odd.views:
+        few = len(odd.views) <= MOST_LEFT_OUT * len(names)
+        findings = replace(findings, odd_views=sorted(names[t] for t in odd.views), left_out=few)
+        text = f"{_listed(findings.odd_views)} disagree{'s' * (len(odd.views) == 1)} with the other views"
+        then = "left out" if few else "too many to be left out"
+        findings = _doubted(findings, scene, f"{text} ({then}). Look at the pictures.")
+    unusual = [*odd.views, *(t for pair in odd.exchanged for t in pair)]
+    out_of_place, turned = _out_of_place(small, displacements(small, compared), unusual)
+    findings = replace(findings, out_of_place=k * out_of_place)
+    if k * out_of_place > max(MISPLACED, MISPLACED_SMALL * k) or turned:
+        text = (
+            f"the views are out of place by about {k * out_of_place:.1f} pixels: they are shifted or turned against "
+            "each other. Use --align (align=True), or rectify the images."
+        )
+        findings = _doubted(findings, scene, text)
+    return findings
+
+
+def reversed_sentence(scene: Scene) -> str:
+    """Say that near and far are exchanged."""
+    return (
+        f"{scene.name}: the cameras seem to be reversed: where surfaces hide each other, the far one is in front. "
+        f"Near and far are the right way round {_with(scene, Layout(x=True, y=True))}."
+    )
+
+
+def _doubted(findings: Findings, scene: Scene, text: str) -> Findings:
+    return replace(findings, doubts=[*findings.doubts, f"{scene.name}: {text}"])
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _with(scene: Scene, better: Layout) -> str:
+    """Name the options for a layout, whatever options led to the present one."""
+    options = scene.layout.then(better).options
+    return f"with {options}" if options else f"without {scene.layout.options}"
+
+
+def _out_of_place(small: Views, motion: Motion, odd: list[int]) -> tuple[float, bool]:
+    """Return how far targets lie beside their place, in pixels of the small copy, and whether they are turned.
+
+    Only what the disparity cannot explain counts: movement across the baselines, and rotation.
+    """
+    usual = np.setdiff1d(np.arange(len(motion.turn)), odd)
+    if not usual.size:
+        return 0.0, False
+    e_x, e_y, e_z = small.epipoles[usual].T
+    height, width = small.shape
+    B = np.stack([e_x - (width - 1) / 2 * e_z, e_y - (height - 1) / 2 * e_z], axis=1)
+    B /= np.maximum(np.hypot(*B.T), 1e-12)[:, None]
+    across = motion.shift[usual, 0] * B[:, 1] - motion.shift[usual, 1] * B[:, 0]
+    turn = float(np.sqrt(np.mean(motion.turn[usual] ** 2)))
+    spread = np.hypot(height, width) / np.sqrt(12)
+    return float(np.sqrt(np.mean(across**2) + (spread * turn) ** 2)), turn > TURNED

@@ -1,0 +1,77 @@
+"""A look at the views before they are estimated, on a small copy: what is in the scene, and what is wrong with it.
+
+It finds the range of the disparities, the noise, and how the views differ in brightness, which the methods use instead
+of parameters.  And it says what the user should know: that views are odd, out of place, laid out differently, or all
+the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcon.engines.sweep_views import views_of
+from gradcon.methods.look import layouts
+from gradcon.methods.look.gains import Compared, compare
+from gradcon.methods.look.judgement import judged
+from gradcon.methods.look.noise import measured_noise
+from gradcon.methods.look.small_copy import SmallCopy
+from gradcon.methods.options import Options
+from gradcon.methods.sweep.labels import found_range, shrink_factor
+from gradcon.result.findings import Brightness, Findings
+from gradcon.scene import Scene
+from gradcon.scene.layout import Layout
+from gradcon.scene.shrink import shrunk
+from gradcon.scene.variants import laid_out
+
+LARGE = 512  # pixels on the longer side of a scene that is estimated to tell near from far
+
+
+class Look(NamedTuple):
+    """What was found, and the small copy that shows it."""
+
+    findings: Findings
+    compared: Compared
+    k: int  # pixels of the views along each axis for one of the small copy
+
+    @property
+    def copy(self) -> SmallCopy:
+        return self.compared.copy
+
+
+def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", check_layout: bool = True) -> Look:
+    """Look at a scene; what `options` give is not looked for."""
+    options = options or Options()
+    k = shrink_factor(scene.shape)
+    compared = compare(views_of(scene, k=k), engine)
+    copy = compared.copy
+    low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
+    findings = Findings(
+        disparity_range=(low, high),
+        noise=measured_noise(scene, low, high, engine) if options.epsilon is None else options.epsilon,
+        given=[name for name in ("disparity_range", "epsilon") if getattr(options, name) is not None],
+        brightness=_brightness(scene, compared),
+        compensated=compared.noticeable and options.gains,
+    )
+    better = _better_layout(scene, copy, engine) if check_layout else None
+    return Look(judged(findings, scene, compared, k, better), compared, k)
+
+
+def _brightness(scene: Scene, compared: Compared) -> list[Brightness]:
+    order = compared.copy.views.order
+    assert order is not None
+    gain, offset = (part[np.argsort(order)].tolist() for part in compared.gains)
+    return [Brightness(*each) for each in zip(scene.target_names, gain, offset, strict=True)]
+
+
+def _better_layout(scene: Scene, copy: SmallCopy, engine: str) -> Layout | None:
+    """Return the layout that explains the views clearly better than the one they have, if there is one."""
+    from gradcon.methods.sweep.run import minimise
+
+    axes = layouts.better_axes(copy.views, engine) if layouts.can_tell(scene, copy.views) else None
+    if axes is None:
+        return None
+    turned = laid_out(scene if max(scene.shape) <= LARGE else shrunk(scene, LARGE), axes)
+    behind = layouts.behind_surfaces(turned, minimise(turned, Options("sweep"), engine=engine).w)
+    return axes.then(Layout(x=True, y=True)) if behind is not None and behind.reversed else axes

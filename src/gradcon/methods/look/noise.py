@@ -1,0 +1,57 @@
+"""How noisy the images are.
+
+The noise shows in flat regions, where nothing else varies.  An image that is textured everywhere has none, and looks
+noisier than it is; then the difference between the views at the best disparities is an upper bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcon import engines
+from gradcon.arrays import module_of, to_host
+from gradcon.engines.sweep_views import views_of
+from gradcon.methods.sweep.labels import Labels, step_of
+from gradcon.scene import Scene
+
+BLOCK = 8  # pixels
+FLATTEST = 0.1  # the share of the blocks that counts as flat
+IN_FLATTEST = 0.83  # what the deviation in such blocks is, if all there is is noise of deviation 1
+INDEPENDENT = 0.67  # the deviation of luma, if the noise of each of three channels has the deviation 1
+LEAST, MOST = 0.02, 0.98  # clipped pixels show no noise
+SUSPICIOUS = 1.5 / 255  # noise in one view beyond which the views are compared
+ROWS = 64  # in which they are
+AGREEING = 0.25  # the share of pixels that certainly agree
+IN_AGREEING = 0.8  # how much these differ, if all there is is noise of deviation 1
+
+
+def measured_noise(scene: Scene, low: float, high: float, engine: str) -> float:
+    """Return the standard deviation of the noise of a channel, for pixels from 0 to 1."""
+    flat = flat_noise(to_host(scene.reference)) / (INDEPENDENT if scene.colours.shape[1] == 3 else 1)
+    return min(flat, _between(scene, low, high, engine)) if flat > SUSPICIOUS else flat
+
+
+def flat_noise(luma: NDArray[np.float32]) -> float:
+    """Return the standard deviation of the noise in the flattest blocks of an image."""
+    rows, columns = ((n - 2) // BLOCK for n in luma.shape)
+    if min(rows, columns) < 1:
+        return 0.0
+    image = luma[: rows * BLOCK + 2, : columns * BLOCK + 2]
+    # The second difference along both axes is blind to everything that is smooth.
+    curved = image[:, :-2] - 2 * image[:, 1:-1] + image[:, 2:]
+    curved = (curved[:-2] - 2 * curved[1:-1] + curved[2:]) / 6
+    shape = rows, BLOCK, columns, BLOCK
+    deviation = np.sqrt(np.square(curved).reshape(shape).mean(axis=(1, 3)))
+    brightness = image[1:-1, 1:-1].reshape(shape).mean(axis=(1, 3))
+    shown = deviation[(brightness > LEAST) & (brightness < MOST)]
+    return float(np.quantile(shown, FLATTEST)) / IN_FLATTEST if shown.size else 0.0
+
+
+def _between(scene: Scene, low: float, high: float, engine: str) -> float:
+    sweep = engines.create_sweep(engine, views_of(scene))
+    labels = Labels.between(low, high, step_of(sweep, 0.5))
+    smallest = sweep.difference(labels.first, labels.number, labels.step, max(1, scene.shape[0] // ROWS))
+    xp = module_of(smallest)
+    known = smallest[xp.isfinite(smallest)]
+    return float(xp.quantile(known, AGREEING)) / IN_AGREEING if known.size else np.inf

@@ -1,0 +1,82 @@
+"""The same scene with something changed: the layout or the places of its cameras, or the colours of its views."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcon.arrays import module_of
+from gradcon.errors import InputError
+from gradcon.scene import geometry
+from gradcon.scene.layout import Layout
+from gradcon.scene.luma import Planes, full_scale
+from gradcon.scene.selection import canonical_order
+
+if TYPE_CHECKING:
+    from gradcon.scene.scene import Scene
+
+
+def laid_out(scene: Scene, layout: Layout) -> Scene:
+    """Return the scene with its baselines transposed or reversed.  Works for planar arrays only."""
+    if not scene.is_planar:
+        problem = "its views have camera matrices, and only the baselines of a planar array can be laid out anew"
+        raise InputError(scene.name, problem, "correct the matrices")
+    B = layout.of(scene.baselines)
+    M, m = geometry.planar(B)
+    order = canonical_order(M, m, B)
+    views = np.concatenate([[0], 1 + order])
+    new = copy.copy(scene)
+    new.layout = scene.layout.then(layout)
+    new.M, new.m, new.baselines = M[order], m[order], B[order]
+    new.target_names = [scene.target_names[k] for k in order]
+    new.colours, new._grey, new._targets = scene.colours[views], scene._grey[views], None
+    new.calibration = scene.calibration.laid_out(layout) if scene.calibration is not None else None
+    new.metadata = dict(scene.metadata)
+    return new
+
+
+def without_views(scene: Scene, names: Collection[str]) -> Scene:
+    """Return the scene without some of its targets."""
+    kept = [t for t, name in enumerate(scene.target_names) if name not in names]
+    views = [0, *(1 + t for t in kept)]
+    new = copy.copy(scene)
+    new.M, new.m, new.baselines = scene.M[kept], scene.m[kept], scene.baselines[kept]
+    new.target_names = [scene.target_names[t] for t in kept]
+    new.colours, new._grey, new._targets = scene.colours[views], scene._grey[views], None
+    return new
+
+
+def with_colours(scene: Scene, colours: Planes, scale: float) -> Scene:
+    """Return the scene with other colours; colours * scale is from 0 to 1."""
+    new = copy.copy(scene)
+    new.colours, new.colour_scale, new._targets = colours, scale, None
+    new.white = 1.0 / (full_scale(colours.dtype) or 1) / scale
+    return new
+
+
+def moved(scene: Scene, A: geometry.Floats) -> Scene:
+    """Return the scene with targets that show at A_t p, (T, 3, 3), what was said to be at p, apart from rotations."""
+    new = copy.copy(scene)
+    epipoles = np.linalg.solve(scene.M, scene.m[..., None])
+    new.M = scene.M @ A
+    new.m = (new.M @ epipoles)[..., 0]
+    return new
+
+
+def smoothed(scene: Scene, sigma: float) -> Scene:
+    """Return the scene with all views convolved with a Gaussian."""
+    xp = module_of(scene.colours)
+    if xp is np:
+        from scipy.ndimage import gaussian_filter
+    else:
+        from cupyx.scipy.ndimage import gaussian_filter
+    integers = scene.colours.dtype.kind == "u"
+    colours = xp.empty(scene.colours.shape, np.uint16 if integers else np.float32)
+    factor = np.float32((full_scale(colours.dtype) or 1) / (full_scale(scene.colours.dtype) or 1))
+    for view, image in enumerate(scene.colours):  # one by one, because floats are large
+        smooth = gaussian_filter(image.astype(np.float32) * factor, (0, sigma, sigma), mode="nearest")
+        colours[view] = xp.rint(smooth) if integers else smooth
+    return with_colours(scene, colours, scene.colour_scale / float(factor))
