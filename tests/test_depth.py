@@ -238,8 +238,9 @@ def test_files_of_an_earlier_result_are_removed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == WITHOUT_DEPTH | {"notes.txt"}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "depth.pfm").touch()  # without a result beside it, it is the user's own
-    plain.save(tmp_path / "mine")
-    assert (tmp_path / "mine" / "depth.pfm").exists()
+    with pytest.raises(InputError, match="files that are not results of gradcon, such as depth"):
+        plain.save(tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["depth.pfm"]
 
 
 def test_a_failed_save_leaves_the_earlier_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,7 +214,7 @@ def test_finished_frames_survive_an_error_and_an_interrupt(tmp_path, capsys, mon
             raise KeyboardInterrupt
         saved.append(folder)
 
-    monkeypatch.setattr(gradcon.Result, "save", interrupted)
+    monkeypatch.setattr("gradcon.cli.estimates.write_result", interrupted)
     assert cli.main([*command[:-1], str(tmp_path / "stopped")]) == 130
     assert len(json.loads((tmp_path / "stopped" / "video.json").read_text())["frames"]) == 1
 

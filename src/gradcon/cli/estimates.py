@@ -27,12 +27,12 @@ from gradcon.cli.parameters import (
     Without,
 )
 from gradcon.errors import InputError
-from gradcon.io.outputs import UNCERTAINTY_PICTURE
+from gradcon.io.outputs import UNCERTAINTY_PICTURE, refuse_foreign_folder
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.result.depth import calibration_of
-from gradcon.result.folder import save_result
+from gradcon.result.folder import write_result
 from gradcon.result.points import KEEP, check_keep
 from gradcon.scene import check_flip
 
@@ -109,7 +109,7 @@ def _estimate(
     what: dict[str, Any] = {"points": points, "normals": normals, "keep": share, "cmap": cmap}
 
     def save(result: Result, folder: Path) -> None:
-        result.save(folder, **what)
+        write_result(result, folder, **what)
 
     if found.is_video:
         if keep_weights:
@@ -119,11 +119,12 @@ def _estimate(
         videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
         return
     videos.refuse_video_folder(out)
+    refuse_foreign_folder(out, scene)
     opened = prepare(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
-    summary = save_result(result, out, **what)
+    summary = write_result(result, out, **what)
     warn(result)
     print(summary.rstrip() if json else describe(result, out))
 
@@ -205,6 +206,7 @@ def _demo(out: Out = Path("demo")) -> None:
     from gradcon.cli import demo
 
     refuse_unwritable(out)
+    refuse_foreign_folder(out, own=[demo.FOLDER])  # a demo that was stopped has left it there
     result = demo.run(out)
     warn(result)
     print(describe(result, out))
