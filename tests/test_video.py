@@ -267,7 +267,7 @@ def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos,
 
 
 def test_a_single_video_is_not_a_scene(videos, capsys):
-    assert cli.main(["info", str(next(videos.glob("*.mkv"))), "--no-picture"]) == 2
+    assert cli.main(["info", str(next(videos.glob("*.mkv")))]) == 2
     assert "give the folder that holds a video for each view" in capsys.readouterr().err
 
 
