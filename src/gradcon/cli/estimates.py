@@ -76,13 +76,14 @@ def _estimate(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Estimate the disparity of a scene's reference view.
 
     A calibrated scene also gets depth.  Each frame of a light-field video starts from the one before it, and gets a
     folder of its own.
     """
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     check_flip(flip)
@@ -151,6 +152,7 @@ def _evaluate(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
@@ -163,7 +165,7 @@ def _evaluate(
     from gradcon.result.jumps import evaluate_at_jumps
 
     uncertainty = uncertainty or confidence
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     if picture is not None and not uncertainty:
         raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
     if picture is not None and picture.name != UNCERTAINTY_PICTURE:

@@ -29,6 +29,7 @@ def _info(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Report which format a scene has, and how it was recognised.
 
@@ -42,7 +43,7 @@ def _info(
     from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
     from gradcon.scene import check_flip
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     check_flip(flip)
     if picture is not None and picture.suffix.lower() != ".png":
         raise InputError("picture", f"{picture} does not end in .png", "give the name of a PNG file")

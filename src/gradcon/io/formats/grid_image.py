@@ -22,7 +22,7 @@ from gradcon.io.listing import Listing
 
 def list_grid_image(path: Path, hints: Hints) -> Listing:
     """List the views of the image, which is read once and kept for the lifetime of the listing."""
-    rows, columns = _checked_grid(hints.grid)
+    rows, columns = checked_grid(hints.grid)
     image = read_image(path)
     _refuse_uneven(image.shape[:2], (rows, columns), path)
     height, width = image.shape[0] // rows, image.shape[1] // columns
@@ -49,7 +49,8 @@ def _recognise(path: Path, hints: Hints) -> str | None:
 GRID_IMAGE = Format("an image that holds all views", _recognise, list_grid_image, frozenset({"grid", "micro_images"}))
 
 
-def _checked_grid(grid: Any) -> tuple[int, int]:
+def checked_grid(grid: Any) -> tuple[int, int]:
+    """Return the (rows, columns) that the user gave, or refuse what is not a grid."""
     try:
         rows, columns = (operator.index(number) for number in grid)
     except (TypeError, ValueError):

@@ -253,6 +253,8 @@ def _refuse_leaving(root: Any, name: str, path: Path) -> None:
 
 def _recognise(path: Path, hints: Hints) -> str | None:
     """Look for the signature at the start of the file and after a user block of 512, 1024, 2048 ... bytes."""
+    if path.suffix.lower() == ".mat":  # MATLAB's files are HDF5 too, but with all axes reversed
+        return None
     try:
         with open(path, "rb") as handle:
             size = handle.seek(0, io.SEEK_END)
