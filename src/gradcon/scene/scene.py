@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.arrays import as_array, module_of, to_device, to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
+from gradcon.scene.array_axes import count_axes
 from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
@@ -140,16 +141,16 @@ class Scene(ShownScene):
         Parameters
         ----------
         views : array[v, u, y, x] or array[v, u, y, x, channel]
-            The row v grows downwards and the column u to the right, as the cameras stand.
+            The row v grows downwards and the column u to the right, as the cameras stand.  One row may also be
+            array[u, y, x] or array[u, y, x, 3].  An array whose axes seem to be in another order is refused.
         reference : (v, u), optional
             The place of the reference view; by default the middle of the grid.
         ground_truth, calibration, name
             As for `Scene`.
         """
         array = as_array(views)
-        if array.ndim not in (4, 5):
-            remedy = "give array[v, u, y, x] or array[v, u, y, x, channel]"
-            raise InputError(name, f"has the shape {array.shape}, which is not a light field's", remedy)
+        if count_axes(array.shape, array.dtype, name, grid=True) == 1:
+            array = array[None]
         rows, columns = array.shape[:2]
         v0, u0 = reference if reference is not None else (rows // 2, columns // 2)
         if not (0 <= v0 < rows and 0 <= u0 < columns):

@@ -13,11 +13,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.formats.array_axes import MAX_VIEWS
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.lightfield_array import Index, grid_places, make_listing
 from gradcon.io.images import read_image
 from gradcon.io.listing import Listing
+from gradcon.scene.array_axes import MAX_VIEWS
 
 
 def list_grid_image(path: Path, hints: Hints) -> Listing:
