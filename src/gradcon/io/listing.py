@@ -61,6 +61,7 @@ class Listing:
     unit: str = ""  # of the cameras' translations
     frames: int | None = None  # the number of frames of a video; None for a still
     recognised: str = ""  # the name of the format, and how it was recognised
+    doubts: list[str] = field(default_factory=list)  # for `Scene.doubts`
 
     def chosen(self, which: Views) -> Listing:
         """Return the listing with only the views that `load` would choose."""
@@ -98,6 +99,12 @@ class Listing:
 
 def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
     """Choose the views, read their images and build the scene; `white` is passed on to `Scene`."""
+    scene = _load(listing, which, frame, white)
+    scene.doubts = list(listing.doubts)
+    return scene
+
+
+def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Scene:
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:

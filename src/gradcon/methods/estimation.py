@@ -130,9 +130,9 @@ def finish(
 
     maps = run.clock("uncertainty", run.maps)
     run.engine.device.wait()
-    warned: list[str] = []
+    warned = [f"{scene.name}: {doubt}." for doubt in scene.doubts]
     if check_directions and options.without is None:  # a model without one of its terms is too far off to judge by
-        warned = run.clock("direction_check", directions.check_directions, scene, run.engine.name, to_host(maps[0]))
+        warned += run.clock("direction_check", directions.check_directions, scene, run.engine.name, to_host(maps[0]))
         run.engine.device.wait()
     return Finished(run, scene, options, _describe(initial, options), start, maps, warned)
 

@@ -72,6 +72,8 @@ class Scene(ShownScene):
         Luma of the reference.
     M, m, baselines : (T, 3, 3), (T, 3) and (T, 2) float64
         The geometry of the targets.
+    doubts : list of str
+        What the reader of the files doubts about them, in sentences for the user.
 
     Notes
     -----
@@ -102,6 +104,7 @@ class Scene(ShownScene):
         self.name = name
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
+        self.doubts: list[str] = []
 
         first = to_device(reference) if any_on_device([reference, *targets]) else as_array(reference)
         planes = to_planes(first, reference_name)

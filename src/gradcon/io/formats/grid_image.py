@@ -7,6 +7,7 @@ With `--grid RxC` there are R x C views.  The view in row v and column u is the 
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.grid_layout import layout_doubts
 from gradcon.io.formats.lightfield_array import Index, grid_places, make_listing
 from gradcon.io.images import read_image
 from gradcon.io.listing import Listing
@@ -37,7 +39,9 @@ def list_grid_image(path: Path, hints: Hints) -> Listing:
 
     places, middle = grid_places((rows, columns)), (rows // 2, columns // 2)
     metadata = {"format": "grid image", "grid": [rows, columns], "micro_images": bool(hints.micro_images)}
-    return make_listing(path, places, read, hints, own=middle, middle=places[middle], metadata=metadata, name=path.stem)
+    more: dict[str, Any] = {"own": middle, "middle": places[middle], "metadata": metadata, "name": path.stem}
+    doubts = layout_doubts(image, (rows, columns), bool(hints.micro_images))
+    return replace(make_listing(path, places, read, hints, **more), doubts=doubts)
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
