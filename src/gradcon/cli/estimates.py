@@ -11,7 +11,7 @@ import typer
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
 from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
-from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
+from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import (
     Alpha,
@@ -179,6 +179,7 @@ def _evaluate(
         raise InputError(scene, problem, "give a scene that does")
     refuse_another_view(estimated, disparity, frames.listing)
     refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
+    warn_of_other_pixels(disparity, opened)
     found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
     if jumps:

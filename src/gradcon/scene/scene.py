@@ -9,7 +9,6 @@ is pixels per unit of the baselines as they were given.
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from gradcon.scene import geometry
 from gradcon.scene.array_axes import count_axes
 from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
+from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
@@ -279,11 +279,11 @@ class Scene(ShownScene):
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the pixels and the geometry, which is all that the estimate depends on."""
-        digest = hashlib.sha256()
-        for array in (to_host(self.colours), self.M, self.m, np.array(self.white)):
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return sha256_of_arrays(to_host(self.colours), self.M, self.m, np.array(self.white))
+
+    def reference_fingerprint(self) -> str:
+        """Return the SHA-256 of the reference's pixels, as they were given."""
+        return sha256_of_arrays(self.colour)
 
     def __repr__(self) -> str:
         height, width = self.shape
