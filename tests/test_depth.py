@@ -38,8 +38,9 @@ def true_depth(name: str, scene: Scene, view: str) -> np.ndarray:
 
 def result_of(scene: Scene, disparity: np.ndarray) -> Result:
     deviation = np.full(scene.shape, 0.01, np.float32)
-    source = {"name": scene.name, "reference": scene.reference_name}
-    return Result(np.float32(disparity), deviation, [], ENDED, {}, source, "cpu", "", {}, None, [], scene)
+    size = {"views": len(scene.colours), "width": scene.shape[1], "height": scene.shape[0]}
+    source = {"name": scene.name, "reference": scene.reference_name, **size}
+    return Result(np.float32(disparity), deviation, [], ENDED, {}, source, "cpu", "", {"total": 0.0}, None, [], scene)
 
 
 def calibrated(depth: Any, unit: str = "mm") -> Result:
@@ -142,7 +143,7 @@ def test_depth_of_a_real_scene_lies_about_its_focus(data_folder: Path) -> None:
 
 
 def test_a_scene_without_calibration_says_what_is_missing(tmp_path: Path) -> None:
-    views = np.random.default_rng(0).integers(0, 255, (9, 9, 8, 8), np.uint8)
+    views = np.random.default_rng(0).integers(0, 255, (9, 9, 12, 12), np.uint8)
     images = {"a.png": views[0, 0], "b.png": views[0, 1]}
     scenes = {
         r"parameters\.cfg": open_scene(write_hci(tmp_path / "hci", views)),
