@@ -143,6 +143,9 @@ def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pyte
     before = everything(out)
     assert refusal(capsys, scene, "--out", out).startswith(f"{out}/scene00: exists and does not belong to this batch")
     assert everything(out) == before
+    shutil.rmtree(out / "scene00")
+    (out / "thesis.tex").write_text("mine")
+    assert "files that are not results of gradcon, such as thesis.tex" in refusal(capsys, scene, "--out", out)
     (out / "batch.json").write_text("[]")
     assert "is not the list that `gradcon batch` writes" in refusal(capsys, scene, "--out", out)
     for given in (scene, scene.parent):  # also if it is one of the scenes in a folder

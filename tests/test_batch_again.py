@@ -176,14 +176,14 @@ def test_a_wrong_pattern_is_reported_once(tmp_path: Path, capsys: pytest.Capture
 
 def test_unrecognised_folders_among_scenes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (scene,), out = write_scenes(tmp_path / "in", 1, size=24), tmp_path / "out"
-    for name in ("left.png", "right.png"):
-        (tmp_path / "in" / "pair").mkdir(exist_ok=True)
-        shutil.copy(scene / "input_Cam040.png", tmp_path / "in" / "pair" / name)
+    for name in ("left.png", "middle.png", "right.png"):
+        (tmp_path / "in" / "trio").mkdir(exist_ok=True)
+        shutil.copy(scene / "input_Cam040.png", tmp_path / "in" / "trio" / name)
     (tmp_path / "in" / "notes").mkdir()
     (tmp_path / "in" / "notes" / "figure.png").touch()
     assert batch(tmp_path / "in", "--out", tmp_path / "in" / "out") == 0
     said = capsys.readouterr().err
-    assert f"passed over: {tmp_path}/in/pair: is not recognised as a scene; gradcon info says why." in said
+    assert f"passed over: {tmp_path}/in/trio: is not recognised as a scene; gradcon info says why." in said
     assert said.count("passed over") == 1
     assert main(["convert", str(tmp_path / "in" / "out" / "scene00"), str(tmp_path / "in" / "map.npz")]) == 0
     assert batch(tmp_path / "in", "--out", out) == 0  # neither the results nor a map of them are scenes

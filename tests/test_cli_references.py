@@ -204,3 +204,23 @@ def test_sizes_that_differ_name_the_map_and_the_scene(scene: Path, tmp_path: Pat
     write_pfm(tmp_path / "small.pfm", np.zeros((3, 4)))
     said = refused(capsys, "evaluate", tmp_path / "small.pfm", scene)
     assert f"{tmp_path / 'small.pfm'}: is 4 x 3 pixels, but the ground truth of {scene} is 30 x 24;" in said
+
+
+def test_a_result_of_other_pixels_is_evaluated_with_a_warning(scene: Path, tmp_path: Path, capsys: Capture) -> None:
+    other = synth.write("planes", tmp_path / "planes", SIZE, grid=3, views="all", seed=1)  # same size and names
+    out = tmp_path / "out"
+    assert run("estimate", scene, "--method", "gcm", "--solves", 1, "--engine", "reference", "--out", out) == 0
+    capsys.readouterr()
+    said = "was estimated from other pixels than those of input_Cam004.png of planes."
+    for path in (out, out / "disparity.pfm"):
+        assert run("evaluate", path, scene) == 0
+        assert capsys.readouterr().err == ""
+        assert run("evaluate", path, other, "--json") == 0
+        captured = capsys.readouterr()
+        assert captured.err == f"WARNING: {path}: {said}\n"
+        assert "metrics" in json.loads(captured.out)
+    summary = json.loads((out / "result.json").read_text())
+    del summary["source"]["reference_sha256"]  # as an older version wrote it
+    (out / "result.json").write_text(json.dumps(summary))
+    assert run("evaluate", out, other) == 0
+    assert capsys.readouterr().err == ""

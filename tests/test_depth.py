@@ -38,8 +38,9 @@ def true_depth(name: str, scene: Scene, view: str) -> np.ndarray:
 
 def result_of(scene: Scene, disparity: np.ndarray) -> Result:
     deviation = np.full(scene.shape, 0.01, np.float32)
-    source = {"name": scene.name, "reference": scene.reference_name}
-    return Result(np.float32(disparity), deviation, [], ENDED, {}, source, "cpu", "", {}, None, [], scene)
+    size = {"views": len(scene.colours), "width": scene.shape[1], "height": scene.shape[0]}
+    source = {"name": scene.name, "reference": scene.reference_name, **size}
+    return Result(np.float32(disparity), deviation, [], ENDED, {}, source, "cpu", "", {"total": 0.0}, None, [], scene)
 
 
 def calibrated(depth: Any, unit: str = "mm") -> Result:
@@ -142,7 +143,7 @@ def test_depth_of_a_real_scene_lies_about_its_focus(data_folder: Path) -> None:
 
 
 def test_a_scene_without_calibration_says_what_is_missing(tmp_path: Path) -> None:
-    views = np.random.default_rng(0).integers(0, 255, (9, 9, 8, 8), np.uint8)
+    views = np.random.default_rng(0).integers(0, 255, (9, 9, 12, 12), np.uint8)
     images = {"a.png": views[0, 0], "b.png": views[0, 1]}
     scenes = {
         r"parameters\.cfg": open_scene(write_hci(tmp_path / "hci", views)),
@@ -238,8 +239,9 @@ def test_files_of_an_earlier_result_are_removed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == WITHOUT_DEPTH | {"notes.txt"}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "depth.pfm").touch()  # without a result beside it, it is the user's own
-    plain.save(tmp_path / "mine")
-    assert (tmp_path / "mine" / "depth.pfm").exists()
+    with pytest.raises(InputError, match="files that are not results of gradcon, such as depth"):
+        plain.save(tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["depth.pfm"]
 
 
 def test_a_failed_save_leaves_the_earlier_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

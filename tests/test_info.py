@@ -39,16 +39,16 @@ def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_says_what_was_recognised_and_why(scenes: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(["info", str(scenes["occlusion"]), "--no-picture"], capsys)
+    text = run(["info", str(scenes["occlusion"])], capsys)
     assert "4D Light Field Benchmark: it holds views named input_Cam000.png" in text
     assert "9 of 96 x 64 pixels: all of a grid of 3 rows and 3 columns" in text
     assert "positive is nearer" in text
     assert " mm; focal length" in text
-    text = run(["info", str(scenes["rotated"]), "--no-picture"], capsys)
+    text = run(["info", str(scenes["rotated"])], capsys)
     assert "it holds a rig.toml" in text
     assert "calibrated cameras" in text
     assert " m; focal length" in text
-    text = run(["info", str(scenes["plain"]), "--no-picture"], capsys)
+    text = run(["info", str(scenes["plain"])], capsys)
     assert "its files fit the pattern 'shot_{row}_{col}.png'" in text
     assert "unknown: the cameras are not calibrated" in text
 
@@ -96,9 +96,9 @@ def test_large_disparities_come_with_advice_for_gcm(
     write_pfm(tmp_path / "truth.pfm", np.linspace(*range_, 600).reshape(20, 30))
     views = [f'[[views]]\nimage = "{name}.png"\nbaseline = [{-k}, 0]\n' for k, name in enumerate("ab")]
     (tmp_path / "rig.toml").write_text('reference = "a.png"\nground_truth = "truth.pfm"\n' + "".join(views))
-    found = json.loads(run(["info", str(tmp_path), "--no-picture", "--json"], capsys))
+    found = json.loads(run(["info", str(tmp_path), "--json"], capsys))
     assert found["gcm_options"] == options
-    said = run(["info", str(tmp_path), "--no-picture"], capsys).splitlines()
+    said = run(["info", str(tmp_path)], capsys).splitlines()
     (line,) = (line for line in said if line.startswith("estimate"))
     assert line.endswith("--out out")  # the default method finds the range itself
     assert [line.partition("--out out ")[2] for line in said if line.startswith("with gcm")] == (
@@ -124,18 +124,39 @@ def test_the_contact_sheet_shows_every_view_where_its_camera_stands(scenes: dict
     assert np.abs(thumbnail - image).mean() < 3
 
 
-def test_the_picture_goes_where_it_can(
+def test_a_picture_is_drawn_only_where_it_is_asked_for(
     scenes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "rotated-views.png" in run(["info", str(scenes["rotated"])], capsys)
-    assert (tmp_path / "rotated-views.png").is_file()
-    run(["info", str(scenes["rotated"]), "--picture", "other/name.png"], capsys)
+    for arguments in ([], ["--no-picture"]):  # scripts may still pass the option of version 0.1
+        assert "picture" not in run(["info", str(scenes["rotated"]), *arguments], capsys)
+        assert list(tmp_path.iterdir()) == []
+    assert "other/name.png: all views" in run(["info", str(scenes["rotated"]), "--picture", "other/name.png"], capsys)
     assert (tmp_path / "other" / "name.png").is_file()
-    (tmp_path / "occlusion-views.png").mkdir()
-    assert cli.main(["info", str(scenes["occlusion"])]) == 0
-    assert "no contact sheet: occlusion-views.png" in capsys.readouterr().err
-    assert cli.main(["info", str(scenes["occlusion"]), "--picture", "occlusion-views.png"]) == 2
+    (tmp_path / "taken.png").mkdir()
+    assert cli.main(["info", str(scenes["occlusion"]), "--picture", "taken.png"]) == 2
+
+
+def test_views_and_flip_are_those_of_the_estimate(
+    scenes: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--views", "cross", "--flip", "y"]
+    told = ["info", str(scenes["occlusion"]), *options, "--json", "--picture", "sheet.png"]
+    found = json.loads(run(told, capsys))
+    assert found["layout"] == "the cross of a grid of 3 rows and 3 columns"
+    scene = open_scene(scenes["occlusion"], views="cross").flipped(y=True)
+    expected = dict(zip(scene.target_names, scene.baselines.tolist(), strict=True))
+    assert {entry["view"]: [entry["x"], entry["y"]] for entry in found["baselines"]} == expected
+    assert found["calibration"] == json.loads(json.dumps(scene.calibration.summary()))
+    assert found["command"][-4:] == options
+    assert json.loads(run([*found["command"][1:], "--json"], capsys))["source"]["views"] == found["views"] == 5
+    told = ["info", str(scenes["rotated"])]
+    assert "3 of 96 x 64" in run([*told, "--views", "3"], capsys)
+    for wrong, said in ((["--flip", "z"], "'z' is not an axis"), (["--flip", "x"], "only the baselines of a planar"),
+                        (["--views", "none"], "is not a choice of views")):  # fmt: skip
+        assert cli.main([*told, *wrong]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_bad_paths_and_options_are_refused(scenes: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +166,6 @@ def test_bad_paths_and_options_are_refused(scenes: dict[str, Path], capsys: pyte
         ([str(scenes["occlusion"]), "--grid", "3x3"], "grid (--grid) means nothing here"),
         ([str(scenes["occlusion"]), "--neighbours", "3"], "neighbours (--neighbours) means nothing here"),
         ([str(scenes["occlusion"]), "--picture", "a.txt"], "a.txt does not end in .png"),
-        ([str(scenes["occlusion"]), "--picture", "a.png", "--no-picture"], "exclude each other"),
     ):
         assert cli.main(["info", *arguments]) == 2
         assert said in capsys.readouterr().err
@@ -180,7 +200,7 @@ def test_the_command_it_gives_works_as_it_stands(
     views = [read_image(path) for path in sorted(scenes["plain"].glob("*.png"))]
     rows = [np.concatenate(views[k : k + 3], axis=1) for k in (0, 3, 6)]
     (tmp_path / "all views.png").write_bytes(png.encode(np.concatenate(rows)))
-    text = run(["info", "all views.png", "--grid", "3x3", "--reference", "0,1", "--no-picture"], capsys)
+    text = run(["info", "all views.png", "--grid", "3x3", "--reference", "0,1"], capsys)
     (line,) = (line for line in text.splitlines() if line.startswith("estimate"))
     command = shlex.split(line.removeprefix("estimate"))
     assert command[0] == "gradcon"
@@ -192,5 +212,5 @@ def test_views_that_do_not_agree_have_no_range(tmp_path: Path, capsys: pytest.Ca
     rng = np.random.default_rng(0)
     for name in ("a_0_0", "a_0_1", "a_0_2"):
         (tmp_path / f"{name}.png").write_bytes(png.encode(rng.integers(0, 255, (40, 40), np.uint8)))
-    said = run(["info", str(tmp_path), "--no-picture"], capsys)
+    said = run(["info", str(tmp_path)], capsys)
     assert "unknown (from a quick estimate on a small copy, which did not make the views agree)" in said

@@ -32,7 +32,7 @@ def test_outputs_inside_the_scene_do_not_hide_it(shots: Path, monkeypatch: pytes
     monkeypatch.chdir(shots)
     pattern = infer_pattern(shots)
     assert pattern == "shot_{row}_{col}.png"
-    assert cli.main(["info", "."]) == 0
+    assert cli.main(["info", ".", "--picture", "lytro_2024_05-views.png"]) == 0
     assert (shots / "lytro_2024_05-views.png").exists()
     assert (
         cli.main(
@@ -53,7 +53,7 @@ def test_outputs_inside_the_scene_do_not_hide_it(shots: Path, monkeypatch: pytes
     )
     assert (shots / "results-2026-11-16" / "result.json").exists()
     assert infer_pattern(shots) == pattern
-    assert cli.main(["info", ".", "--no-picture"]) == 0
+    assert cli.main(["info", "."]) == 0
 
 
 @pytest.mark.parametrize("record", ["result.json", "video.json", "batch.json"])

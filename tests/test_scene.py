@@ -156,7 +156,7 @@ def test_rotated_cameras_are_independent_of_order_too() -> None:
 
 def test_light_field_convention() -> None:
     """Camera (v, u) right of and below the reference sees a near pixel further left and further up."""
-    views = np.arange(3 * 5 * 2 * 2, dtype=np.uint8).reshape(3, 5, 2, 2)
+    views = (np.arange(3 * 5 * 6 * 6) % 251).astype(np.uint8).reshape(3, 5, 6, 6)
     found = Scene.from_lightfield(views)
     assert found.reference_name == "view (1, 2)"
     np.testing.assert_allclose(found.reference, views[1, 2] / 255.0, rtol=1e-6)
@@ -169,20 +169,35 @@ def test_light_field_convention() -> None:
 
 
 def test_light_field_with_another_reference_and_colour() -> None:
-    views = image(0, (2, 2, 4, 6, 3))
-    found = Scene.from_lightfield(views, (0, 1), ground_truth=np.ones((4, 6)), name="lf")
+    views = image(0, (2, 2, 6, 8, 3))
+    found = Scene.from_lightfield(views, (0, 1), ground_truth=np.ones((6, 8)), name="lf")
     assert found.reference_name == "view (0, 1)"
     np.testing.assert_array_equal(found.colour, views[0, 1])
     placed = dict(zip(found.target_names, found.baselines.tolist(), strict=True))
     assert placed == {"view (0, 0)": [1, 0], "view (1, 1)": [0, -1], "view (1, 0)": [1, -1]}
 
 
+@pytest.mark.parametrize("shape", [(3, 64, 48, 3), (3, 64, 48)])
+def test_a_row_of_views_is_not_taken_for_thousands_of_narrow_ones(shape: tuple[int, ...]) -> None:
+    views = image(0, shape)
+    found = Scene.from_lightfield(views)
+    assert found.shape == (64, 48)
+    assert dict(zip(found.target_names, found.baselines.tolist(), strict=True)) == {
+        "view (0, 0)": [1, 0],
+        "view (0, 2)": [-1, 0],
+    }
+    np.testing.assert_array_equal(found.colour, views[1])
+
+
 @pytest.mark.parametrize(
     ("shape", "reference", "said"),
     [
-        ((3, 3, 5), None, "is not a light field's"),
-        ((3, 3, 5, 5), (3, 0), "outside"),
-        ((1, 1, 5, 5), None, "two views"),
+        ((9, 9), None, "is not a light field"),
+        ((64, 64, 3), None, "is one image"),
+        ((3, 3, 9, 9), (3, 0), "outside"),
+        ((1, 1, 9, 9), None, "two views"),
+        ((64, 64, 3, 3, 3), None, r"4,096 views of 3 x 3 pixels; order its axes as \[v, u, y, x\]"),
+        ((64, 64, 5, 5), None, "4,096 views of 5 x 5 pixels"),
     ],
 )
 def test_light_fields_that_are_refused(shape: tuple[int, ...], reference: Any, said: str) -> None:

@@ -214,7 +214,7 @@ def test_finished_frames_survive_an_error_and_an_interrupt(tmp_path, capsys, mon
             raise KeyboardInterrupt
         saved.append(folder)
 
-    monkeypatch.setattr(gradcon.Result, "save", interrupted)
+    monkeypatch.setattr("gradcon.cli.estimates.write_result", interrupted)
     assert cli.main([*command[:-1], str(tmp_path / "stopped")]) == 130
     assert len(json.loads((tmp_path / "stopped" / "video.json").read_text())["frames"]) == 1
 
@@ -267,7 +267,7 @@ def test_a_video_may_be_estimated_in_parts_but_not_with_other_parameters(videos,
 
 
 def test_a_single_video_is_not_a_scene(videos, capsys):
-    assert cli.main(["info", str(next(videos.glob("*.mkv"))), "--no-picture"]) == 2
+    assert cli.main(["info", str(next(videos.glob("*.mkv")))]) == 2
     assert "give the folder that holds a video for each view" in capsys.readouterr().err
 
 

@@ -17,7 +17,7 @@ from gradcon.batch.scenes import SceneFolder, name_folders
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
 from gradcon.io.formats.format import Hints
-from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST
+from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST, refuse_foreign_folder
 from gradcon.io.outputs import SUMMARY as RESULT
 from gradcon.jobs import Store
 
@@ -73,6 +73,7 @@ class BatchFolder:
                 raise InputError(
                     place, "exists and does not belong to this batch", "move it away, or choose another folder"
                 )
+        refuse_foreign_folder(self.path, own=[JOBS])
         return entries
 
     def note_scenes(self, paths: Sequence[Path]) -> list[SceneFolder]:

@@ -57,6 +57,7 @@ def _batch(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> int:
     """Estimate any number of scenes, each into a folder of its own.
 
@@ -65,7 +66,7 @@ def _batch(
     """
     from gradcon.batch import run_batch
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     options = Options(method, alpha, epsilon, scales, solves, without)
     refuse_unwritable(out, files=())
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from gradcon.io import open_scene
 from gradcon.methods.estimation import estimate
 from gradcon.result import Result
+from gradcon.result.folder import write_result
 
 SCENE, SIZE = "occlusion", (384, 384)
 FOLDER, PAGE = SCENE, "report.html"
@@ -22,6 +23,6 @@ def run(folder: Path) -> Result:
     scene = open_scene(synth.write(SCENE, folder / FOLDER, SIZE))
     print("Estimating; the first run on a machine compiles for up to a minute ...", file=sys.stderr, flush=True)
     result = estimate(scene, progress=True, keep_weights=True)
-    result.save(folder)
+    write_result(result, folder)
     write_report([folder], folder / PAGE)
     return result

@@ -13,6 +13,7 @@ from gradcon.io.listing import ImageFile, Listing, writable
 
 if TYPE_CHECKING:
     from gradcon.io.maps import Map
+    from gradcon.scene import Scene
 
 _NUMBER = re.compile(r"\d+")
 _FRAME = re.compile(r", frame \d+")  # `gradcon estimate` adds it to the name of a video
@@ -71,6 +72,23 @@ def _is_there(name: str, scene: Listing) -> bool:
     if not isinstance(read, ImageFile):
         return False
     return os.path.isfile(str(read.path).removesuffix(scene.reference.name) + name)
+
+
+def warn_of_other_pixels(path: Path, scene: Scene) -> None:
+    """Warn if a result was estimated from another image than the scene's reference.
+
+    It is not an error: a result of a degraded copy is often compared with the truth of the original.  A map without a
+    result.json beside it, or with one of an older version, does not tell.
+    """
+    from gradcon.io.maps.folder import entry, is_map_file, read_summary
+
+    if not (path.is_dir() or is_map_file(path)):
+        return
+    source = entry(read_summary(path if path.is_dir() else path.parent), "source")
+    stated = source.get("reference_sha256")
+    if stated is not None and stated != scene.reference_fingerprint():
+        name = f"{scene.reference_name} of {scene.name}"
+        print(f"WARNING: {path}: was estimated from other pixels than those of {name}.", file=sys.stderr)
 
 
 def refuse_another_size(map_: Map, path: Path, shape: tuple[int, int], what: str) -> None:

@@ -11,7 +11,7 @@ import typer
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
 from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
-from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view
+from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import (
     Alpha,
@@ -27,12 +27,12 @@ from gradcon.cli.parameters import (
     Without,
 )
 from gradcon.errors import InputError
-from gradcon.io.outputs import UNCERTAINTY_PICTURE
+from gradcon.io.outputs import UNCERTAINTY_PICTURE, refuse_foreign_folder
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.result.depth import calibration_of
-from gradcon.result.folder import save_result
+from gradcon.result.folder import write_result
 from gradcon.result.points import KEEP, check_keep
 from gradcon.scene import check_flip
 
@@ -76,13 +76,14 @@ def _estimate(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Estimate the disparity of a scene's reference view.
 
     A calibrated scene also gets depth.  Each frame of a light-field video starts from the one before it, and gets a
     folder of its own.
     """
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     options = Options(method, alpha, epsilon, scales, solves, without)
     engines.check(engine)
     check_flip(flip)
@@ -109,7 +110,7 @@ def _estimate(
     what: dict[str, Any] = {"points": points, "normals": normals, "keep": share, "cmap": cmap}
 
     def save(result: Result, folder: Path) -> None:
-        result.save(folder, **what)
+        write_result(result, folder, **what)
 
     if found.is_video:
         if keep_weights:
@@ -119,11 +120,12 @@ def _estimate(
         videos.estimate_video(found, chosen, out, options, prepare=prepare, save=save, **how)
         return
     videos.refuse_video_folder(out)
+    refuse_foreign_folder(out, scene)
     opened = prepare(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
-    summary = save_result(result, out, **what)
+    summary = write_result(result, out, **what)
     warn(result)
     print(summary.rstrip() if json else describe(result, out))
 
@@ -150,6 +152,7 @@ def _evaluate(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
@@ -162,7 +165,7 @@ def _evaluate(
     from gradcon.result.jumps import evaluate_at_jumps
 
     uncertainty = uncertainty or confidence
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     if picture is not None and not uncertainty:
         raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
     if picture is not None and picture.name != UNCERTAINTY_PICTURE:
@@ -176,6 +179,7 @@ def _evaluate(
         raise InputError(scene, problem, "give a scene that does")
     refuse_another_view(estimated, disparity, frames.listing)
     refuse_another_size(estimated, disparity, opened.shape, f"the ground truth of {scene}")
+    warn_of_other_pixels(disparity, opened)
     found: dict[str, Any] = {"scene": opened.name, "metrics": evaluate(estimated.values, truth)}
     text = metrics_table(found["metrics"])
     if jumps:
@@ -205,6 +209,7 @@ def _demo(out: Out = Path("demo")) -> None:
     from gradcon.cli import demo
 
     refuse_unwritable(out)
+    refuse_foreign_folder(out, own=[demo.FOLDER])  # a demo that was stopped has left it there
     result = demo.run(out)
     warn(result)
     print(describe(result, out))

@@ -19,13 +19,14 @@ Pattern = Annotated[str | None, typer.Option(help='The file names of the views, 
 SizeFactor = Annotated[float | None, typer.Option(help="Middlebury: the divisor of the ground truth's grey values.")]
 Grid = Annotated[
     str | None,
-    typer.Option(metavar="ROWSxCOLUMNS", help="For a single image of all views: its rows and columns of views."),
+    typer.Option(metavar="ROWSxCOLUMNS", help="The grid of views in a single image, or of numbered images."),
 ]
 MicroImages = Annotated[
     bool,
     typer.Option("--micro-images", help="That image consists of micro-images of ROWSxCOLUMNS pixels."),
 ]
 Neighbours = Annotated[int | None, typer.Option(help="COLMAP: the number of images around the reference to use.")]
+Slide = Annotated[bool, typer.Option("--slide", help="For a video, or frames: one camera slid past a still scene.")]
 
 
 def told_about_scene(
@@ -35,6 +36,7 @@ def told_about_scene(
     grid: str | None,
     micro_images: bool,
     neighbours: int | None,
+    slide: bool,
 ) -> Told:
     """Collect the options of a command, as keyword arguments of `gradcon.open_scene`."""
     return {
@@ -44,6 +46,7 @@ def told_about_scene(
         "grid": _grid(grid),
         "micro_images": micro_images,
         "neighbours": neighbours,
+        "slide": slide,
     }
 
 

@@ -27,6 +27,8 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         rows.append(("with gcm", shlex.join([*command, "--method", "gcm", *found["gcm_options"]])))
     if "columns" in found["metadata"]:
         rows.insert(2, ("columns", found["metadata"]["columns"]))
+    if "slide" in found["metadata"]:
+        rows.insert(2, ("slide", found["metadata"]["slide"]))
     if found["frames"] is not None:
         rows.insert(2, ("frames", f"{found['frames']} (a light-field video)"))
     return "\n".join(f"{name:11} {text}" for name, text in rows)

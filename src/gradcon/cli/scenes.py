@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +9,19 @@ import typer
 
 from gradcon.cli import openings
 from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.parameters import Flip
 from gradcon.errors import InputError
 
 
 @app.command("info")
 def _info(
     scene: SceneArgument,
+    views: openings.Views = "all",
+    flip: Flip = None,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The contact sheet to write [default: NAME-views.png].")
+        Path | None, typer.Option(metavar="FILE", help="Also draw the views into this PNG file.")
     ] = None,
-    no_picture: Annotated[bool, typer.Option("--no-picture", help="Do not write a contact sheet.")] = False,
+    no_picture: Annotated[bool, typer.Option("--no-picture", hidden=True)] = False,  # from when it was the default
     json: Json = False,
     reference: openings.Reference = None,
     pattern: openings.Pattern = None,
@@ -27,42 +29,37 @@ def _info(
     grid: openings.Grid = None,
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
+    slide: openings.Slide = False,
 ) -> None:
     """Report which format a scene has, and how it was recognised.
 
-    The report includes its views, baselines, units and range of disparities, and the command to estimate it.  A contact
-    sheet shows all views; those of a grid are arranged like their cameras.
+    The report includes its views, baselines, units and range of disparities, and the command to estimate it.  The
+    picture shows the views of a grid arranged like their cameras.
     """
     from gradcon.cli.scene_info import info_table
     from gradcon.files import write_file
-    from gradcon.io import open_frames
-    from gradcon.io.outputs import CONTACT_SHEET
+    from gradcon.io import Frames, open_frames
     from gradcon.methods.look import describe_scene
     from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
+    from gradcon.scene import check_flip
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours)
-    if picture is not None and no_picture:
-        raise InputError("picture", "--picture and --no-picture exclude each other", "leave one of them out")
+    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
+    check_flip(flip)
     if picture is not None and picture.suffix.lower() != ".png":
         raise InputError("picture", f"{picture} does not end in .png", "give the name of a PNG file")
-    found = open_frames(scene, **told)
-    described = describe_scene(found)
-    if not no_picture:
-        target = picture or Path(f"{_file_name(described['name'])}{CONTACT_SHEET}")
-        sheet = contact_sheet(found.listing)
-        try:
-            write_file(target, sheet)
-            described["contact_sheet"] = str(target)
-        except InputError as error:
-            if picture is not None:
-                raise
-            print(f"no contact sheet: {error}", file=sys.stderr)  # the user may not be allowed to write here
+    listing = open_frames(scene, **told).listing.chosen(views)
+    if flip:
+        listing = listing.flipped(x="x" in flip, y="y" in flip)
+    described = describe_scene(Frames(listing))
     path = f"./{scene}" if str(scene).startswith("-") else str(scene)
-    described["command"] = ["gradcon", "estimate", path, "--out", "out", *openings.as_options(told)]
+    options = openings.as_options({**told, "views": None if views == "all" else views, "flip": flip})
+    described["command"] = ["gradcon", "estimate", path, "--out", "out", *options]
     text = info_table(described, described["command"])
-    if "contact_sheet" in described:
-        order = "arranged like their cameras" if on_a_grid(found.listing) else "one after the other"
-        text += f"\n{'picture':11} {described['contact_sheet']}: all views, {order}, with a frame around the reference"
+    if picture is not None:
+        write_file(picture, contact_sheet(listing))
+        described["contact_sheet"] = str(picture)
+        order = "arranged like their cameras" if on_a_grid(listing) else "one after the other"
+        text += f"\n{'picture':11} {picture}: all views, {order}, with a frame around the reference"
     print(as_json(described) if json else text)
 
 
@@ -97,11 +94,6 @@ def _synth(
     folder = synth.write(name, out, (height, width), views=views, seed=seed)
     count = len(list(folder.glob("*.png")))
     print(f"{name}: wrote {count} views of {width} x {height}, with ground truth, to {folder}")
-
-
-def _file_name(name: str) -> str:
-    """Replace the characters of a scene's name that a file name cannot contain."""
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".") or "scene"
 
 
 def _size(text: str) -> tuple[int, int]:

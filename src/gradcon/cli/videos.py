@@ -22,7 +22,7 @@ from gradcon.cli.messages import warn
 from gradcon.errors import InputError
 from gradcon.files import write_file
 from gradcon.io import Frames
-from gradcon.io.outputs import FOUND, RESULT_FILES, SUMMARY
+from gradcon.io.outputs import FOUND, RESULT_FILES, SUMMARY, is_output, refuse_foreign_folder
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
 from gradcon.progress import Display, counted
@@ -76,9 +76,11 @@ def estimate_video(
     refuse_unwritable(out, [LIST])
     if (out / SUMMARY).exists():
         raise InputError(out, "holds the result of a still", "choose another folder for the results of a video")
+    refuse_foreign_folder(out, found.listing.source, own=[name for name in folders if is_output(out / name)])
     for folder in folders:
         if (out / folder).exists():
             refuse_unwritable(out / folder)
+            refuse_foreign_folder(out / folder)
 
     footage = Footage(found)
     content: dict[int, str | None] = {}

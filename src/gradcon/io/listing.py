@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,10 +61,50 @@ class Listing:
     unit: str = ""  # of the cameras' translations
     frames: int | None = None  # the number of frames of a video; None for a still
     recognised: str = ""  # the name of the format, and how it was recognised
+    doubts: list[str] = field(default_factory=list)  # for `Scene.doubts`
+
+    def chosen(self, which: Views) -> Listing:
+        """Return the listing with only the views that `load` would choose."""
+        others = [view for view in self.views if view is not self.reference]
+        if which == "all" or not others:
+            return self
+        kept = choose_views(baselines_of(others, self.reference, self._shape()), which)
+        return replace(self, views=[self.reference, *(others[k] for k in kept)])
+
+    def flipped(self, x: bool, y: bool) -> Listing:
+        """Return the listing with all baselines reversed along x, y or both, as `Scene.flipped` does."""
+        flipped: dict[int, View] = {}
+        for view in self.views:
+            if isinstance(view.stands, geometry.Camera):
+                problem = "its views have camera matrices, and only the baselines of a planar array can be flipped"
+                raise InputError(self.source, problem, "correct the matrices")
+            stands = (-view.stands[0] if x else view.stands[0], -view.stands[1] if y else view.stands[1])
+            flipped[id(view)] = replace(view, stands=stands)
+        calibrate = self.calibration
+
+        def calibration(shape: tuple[int, int]) -> Calibration | None:
+            known = calibrate(shape) if calibrate is not None else None
+            return known.flipped(x, y) if known is not None else None
+
+        reference = flipped[id(self.reference)]
+        return replace(self, views=list(flipped.values()), reference=reference, calibration=calibration)
+
+    def _shape(self) -> tuple[int, int]:
+        """Return (height, width), for which a camera's image is read if the source does not state it."""
+        if self.size is not None:
+            return self.size[1], self.size[0]
+        height, width = self.reference.read(0).shape[:2]
+        return height, width
 
 
 def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
     """Choose the views, read their images and build the scene; `white` is passed on to `Scene`."""
+    scene = _load(listing, which, frame, white)
+    scene.doubts = list(listing.doubts)
+    return scene
+
+
+def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Scene:
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:

@@ -24,6 +24,7 @@ def open_scene(
     grid: tuple[int, int] | None = None,
     micro_images: bool = False,
     neighbours: int | None = None,
+    slide: bool = False,
     frame: int = 0,
 ) -> Scene:
     """Open a scene in any supported format; `gradcon info` reports which format was recognised, and why.
@@ -33,9 +34,10 @@ def open_scene(
     path : str or Path
         One of: a rig.toml, or the folder that holds one; a folder of the 4D Light Field Benchmark
         (input_Cam040.png ...) or of Middlebury 2001 to 2006 (view0.png ... or im0.ppm ...); any folder of images,
-        videos or folders of frames whose names count rows and columns; an HDF5 light field of the older HCI set; a
-        NumPy or Zarr array; a single image that holds all views (with `grid`); a sparse COLMAP model with its
-        undistorted images.
+        videos or folders of frames whose names count rows and columns; a folder of two images, which are a stereo
+        pair; a folder of numbered images (with `grid` or `slide`); a video (with `slide`); an HDF5 light field of the
+        older HCI set; a NumPy or Zarr array; a single image that holds all views (with `grid`); a sparse COLMAP model
+        with its undistorted images.
     views : "all", "cross", "star" or int
         Which views to use: all of them; those in the reference's row and column ("cross"); those and the diagonals
         ("star"); or the N nearest, counting the reference.  Images that are not used are not read.
@@ -47,12 +49,14 @@ def open_scene(
         Middlebury only: the divisor of the ground truth's grey values.  It is needed only if the size of the images
         does not imply it.
     grid : (rows, columns), optional
-        For a single image that holds all views: the number of rows and columns of views or, with `micro_images`, of
-        pixels under each micro-lens.
+        For a single image that holds all views, or a folder of numbered images, row by row: the number of rows and
+        columns of views or, with `micro_images`, of pixels under each micro-lens.
     micro_images : bool
         Whether that image consists of micro-images, each of which holds one pixel of every view.
     neighbours : int, optional
         COLMAP only: the number of images around the reference to use.
+    slide : bool
+        Whether a single video, or a folder of frames, was taken by one camera that slid past a still scene.
     frame : int
         The frame of a light-field video, counted from 0.
 
@@ -65,7 +69,7 @@ def open_scene(
     InputError
         The input cannot be used.  The message says where, why and what to do.
     """
-    hints = Hints(reference, pattern, size_factor, grid, micro_images, neighbours)
+    hints = Hints(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     frames = Frames(list_scene(Path(path), hints), views)
     if not 0 <= frame < len(frames):
         remedy = f"choose a frame from 0 to {len(frames) - 1}" if len(frames) > 1 else "use frame 0, the only one"

@@ -1,9 +1,14 @@
-"""The names of the files that gradcon writes, so that readers never mistake them for views."""
+"""The files that gradcon writes: their names, and which folders it may write them into."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Container
 from pathlib import Path
+
+from gradcon.errors import InputError
+from gradcon.files import files_in
 
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
 OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
@@ -36,3 +41,28 @@ def is_output(path: Path) -> bool:
     if os.path.isdir(path):
         return any(os.path.isfile(path / record) for record in RECORDS)
     return path.name.endswith(CONTACT_SHEET)
+
+
+def refuse_foreign_folder(folder: Path, scene: Path | None = None, own: Container[str] = ()) -> None:
+    """Refuse to write results into a folder that holds other things: files of the user's own, or the scene itself.
+
+    A folder that holds a result already may also hold other files.  Hidden files do not count, and neither do those
+    in `own`, which the caller has written or replaces.
+    """
+    if not os.path.isdir(folder):
+        return
+    if scene is not None and os.path.exists(scene) and os.path.samefile(folder, scene):
+        raise InputError(folder, "is the folder of the scene itself", "write the results into another folder")
+    other = next((path for path in files_in(folder) if not path.name.startswith(".") and path.name not in own), None)
+    if other is not None and not any(_is_record(folder / name) for name in RECORDS):
+        problem = f"holds files that are not results of gradcon, such as {other.name}"
+        raise InputError(folder, problem, "choose a folder that is new, empty or holds results")
+
+
+def _is_record(path: Path) -> bool:
+    """Return whether a file is a record that gradcon wrote, and not only one of the same name."""
+    try:
+        record = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and str(record.get("format")).startswith("gradcon-")

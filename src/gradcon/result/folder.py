@@ -11,7 +11,7 @@ from gradcon.errors import InputError
 from gradcon.files import to_json, write_files
 from gradcon.io import pfm, ply
 from gradcon.io.maps.png_map import encode_png_map
-from gradcon.io.outputs import RESULT_FILES, SUMMARY
+from gradcon.io.outputs import RESULT_FILES, SUMMARY, refuse_foreign_folder
 from gradcon.pictures.colour_maps import DEFAULT_MAP
 from gradcon.pictures.maps import disparity_picture
 from gradcon.pictures.view_sheet import view_sheet
@@ -33,7 +33,20 @@ def save_result(
     cmap: str = DEFAULT_MAP,
 ) -> str:
     """Do what `Result.save` does, and return the content of result.json."""
-    folder = Path(folder)
+    refuse_foreign_folder(Path(folder))
+    return write_result(result, Path(folder), points=points, normals=normals, keep=keep, cmap=cmap)
+
+
+def write_result(
+    result: Result,
+    folder: Path,
+    *,
+    points: bool = False,
+    normals: bool = False,
+    keep: float = KEEP,
+    cmap: str = DEFAULT_MAP,
+) -> str:
+    """Write a result into a folder that has been checked before, and return the content of result.json."""
     replaced = (folder / SUMMARY).is_file()  # then its other files belong to an earlier result, not to the user
     written = set()
     summary = b""

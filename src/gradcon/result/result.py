@@ -209,7 +209,7 @@ class Result:
         result.json.  A calibrated scene adds depth.pfm, and depth.png if its unit is known; ground truth adds
         truth.pfm; recorded weights add weights.npz; and `points` adds points.ply, with `keep` and `normals` as in
         `points()`.  `cmap` names the colours of disparity.png, as in `show()`.  The files of an earlier result are
-        removed.
+        removed.  A folder that holds files but no result is refused.
         """
         save_result(self, folder, points=points, normals=normals, keep=keep, cmap=cmap)
         return Path(folder)

@@ -44,7 +44,11 @@ def summary_fields(result: Result) -> dict[str, Any]:
     calibration = result.scene.calibration
     return {
         "format": RESULT_FORMAT,
-        "source": {**result.source, "sha256": result.scene.fingerprint()},
+        "source": {
+            **result.source,
+            "sha256": result.scene.fingerprint(),
+            "reference_sha256": result.scene.reference_fingerprint(),
+        },
         "disparity": {
             "unit": DISPARITY_UNIT,
             "sign": DISPARITY_SIGN,

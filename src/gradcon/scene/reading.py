@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import as_array, module_of, on_device, to_device
 from gradcon.errors import InputError
-from gradcon.scene.luma import Planes, full_scale, luma_of, to_planes
+from gradcon.scene.levels import Levels, levels_of, refuse_mixed_ranges
+from gradcon.scene.luma import Planes, full_scale, to_planes
 
 Source = ArrayLike | Callable[[], ArrayLike]  # an image, or a function that returns it
 READERS = 8  # the most images that are read at once
@@ -42,7 +43,7 @@ def read_colours(
     xp = module_of(reference)
     stack = _Stack(reference, 1 + len(targets))
 
-    def fill(k: int) -> float:
+    def fill(k: int) -> Levels:
         source: Any = targets[k]
         image = as_array(source() if callable(source) else source)
         if full_scale(image.dtype) != full_scale(dtype):  # one white value must hold for all views
@@ -60,14 +61,16 @@ def read_colours(
                 "give views that all have the same size",
             )
         stack.put(1 + k, planes)
-        return _brightest(planes)
+        return levels_of(planes)
 
     if xp is np and any(callable(target) for target in targets):  # then most of the time goes into reading
         with ThreadPoolExecutor(min(READERS, os.cpu_count() or 1)) as pool:
             found = list(pool.map(fill, range(len(targets))))
     else:
         found = [fill(k) for k in range(len(targets))]
-    return Read(stack.colours, stack.grey, max(_brightest(reference), *found))
+    levels = [levels_of(reference), *found]
+    refuse_mixed_ranges(levels, [reference_name, *names])
+    return Read(stack.colours, stack.grey, max(level.brightest for level in levels))
 
 
 class _Stack:
@@ -85,13 +88,6 @@ class _Stack:
                 self.colours = module_of(planes).repeat(self.colours, len(planes), axis=1)
             self.colours[k] = planes
             self.grey[k] = len(planes) == 1
-
-
-def _brightest(planes: Planes) -> float:
-    if planes.dtype == np.uint8:
-        return 1.0  # nothing depends on it, because 255 is white
-    luma = luma_of(planes)
-    return max(float(luma.max()), -float(luma.min()))
 
 
 def any_on_device(sources: Sequence[Source]) -> bool:

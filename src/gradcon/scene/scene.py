@@ -9,7 +9,6 @@ is pixels per unit of the baselines as they were given.
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,8 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.arrays import as_array, module_of, to_device, to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
+from gradcon.scene.array_axes import count_axes
 from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
+from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.reading import Source, any_on_device, read_colours
@@ -73,6 +74,8 @@ class Scene(ShownScene):
         Luma of the reference.
     M, m, baselines : (T, 3, 3), (T, 3) and (T, 2) float64
         The geometry of the targets.
+    doubts : list of str
+        What the reader of the files doubts about them, in sentences for the user.
 
     Notes
     -----
@@ -103,6 +106,7 @@ class Scene(ShownScene):
         self.name = name
         self.reference_name = reference_name
         self.metadata = dict(metadata or {})
+        self.doubts: list[str] = []
 
         first = to_device(reference) if any_on_device([reference, *targets]) else as_array(reference)
         planes = to_planes(first, reference_name)
@@ -143,16 +147,16 @@ class Scene(ShownScene):
         Parameters
         ----------
         views : array[v, u, y, x] or array[v, u, y, x, channel]
-            The row v grows downwards and the column u to the right, as the cameras stand.
+            The row v grows downwards and the column u to the right, as the cameras stand.  One row may also be
+            array[u, y, x] or array[u, y, x, 3].  An array whose axes seem to be in another order is refused.
         reference : (v, u), optional
             The place of the reference view; by default the middle of the grid.
         ground_truth, calibration, name
             As for `Scene`.
         """
         array = as_array(views)
-        if array.ndim not in (4, 5):
-            remedy = "give array[v, u, y, x] or array[v, u, y, x, channel]"
-            raise InputError(name, f"has the shape {array.shape}, which is not a light field's", remedy)
+        if count_axes(array.shape, array.dtype, name, grid=True) == 1:
+            array = array[None]
         rows, columns = array.shape[:2]
         v0, u0 = reference if reference is not None else (rows // 2, columns // 2)
         if not (0 <= v0 < rows and 0 <= u0 < columns):
@@ -273,11 +277,11 @@ class Scene(ShownScene):
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the pixels and the geometry, which is all that the estimate depends on."""
-        digest = hashlib.sha256()
-        for array in (to_host(self.colours), self.M, self.m, np.array(self.white)):
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return sha256_of_arrays(to_host(self.colours), self.M, self.m, np.array(self.white))
+
+    def reference_fingerprint(self) -> str:
+        """Return the SHA-256 of the reference's pixels, as they were given."""
+        return sha256_of_arrays(self.colour)
 
     def __repr__(self) -> str:
         height, width = self.shape

@@ -21,6 +21,7 @@ class Hints:
     grid: tuple[int, int] | None = None
     micro_images: bool = False
     neighbours: int | None = None
+    slide: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.reference, (tuple, list)):

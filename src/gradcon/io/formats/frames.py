@@ -49,7 +49,7 @@ def frame_files(folder: Path) -> list[Path]:
             raise InputError(path, "lies among a video's frames, but is not an image", "move it elsewhere")
     if not files:
         raise InputError(folder, "is an empty folder where a view's frames should be", "put its images there")
-    return sorted(files, key=_natural)
+    return sorted(files, key=natural)
 
 
 def _open(path: Path) -> tuple[Read, int | None]:
@@ -93,7 +93,7 @@ def _refuse_different_lengths(paths: Sequence[Path], lengths: Sequence[int | Non
             raise InputError(path, f"has {frames} frames but {example} has {usual}", "cut all videos to one length")
 
 
-def _natural(path: Path) -> tuple[list[str | int], str]:
+def natural(path: Path) -> tuple[list[str | int], str]:
     """Return a key that sorts frame2 before frame10."""
     parts = re.split(r"([0-9]+)", path.name)
     return [int(part) if k % 2 else part for k, part in enumerate(parts)], path.name

@@ -7,22 +7,24 @@ With `--grid RxC` there are R x C views.  The view in row v and column u is the 
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.formats.array_axes import MAX_VIEWS
 from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.grid_layout import layout_doubts
 from gradcon.io.formats.lightfield_array import Index, grid_places, make_listing
 from gradcon.io.images import read_image
 from gradcon.io.listing import Listing
+from gradcon.scene.array_axes import MAX_VIEWS
 
 
 def list_grid_image(path: Path, hints: Hints) -> Listing:
     """List the views of the image, which is read once and kept for the lifetime of the listing."""
-    rows, columns = _checked_grid(hints.grid)
+    rows, columns = checked_grid(hints.grid)
     image = read_image(path)
     _refuse_uneven(image.shape[:2], (rows, columns), path)
     height, width = image.shape[0] // rows, image.shape[1] // columns
@@ -37,7 +39,9 @@ def list_grid_image(path: Path, hints: Hints) -> Listing:
 
     places, middle = grid_places((rows, columns)), (rows // 2, columns // 2)
     metadata = {"format": "grid image", "grid": [rows, columns], "micro_images": bool(hints.micro_images)}
-    return make_listing(path, places, read, hints, own=middle, middle=places[middle], metadata=metadata, name=path.stem)
+    more: dict[str, Any] = {"own": middle, "middle": places[middle], "metadata": metadata, "name": path.stem}
+    doubts = layout_doubts(image, (rows, columns), bool(hints.micro_images))
+    return replace(make_listing(path, places, read, hints, **more), doubts=doubts)
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
@@ -49,7 +53,8 @@ def _recognise(path: Path, hints: Hints) -> str | None:
 GRID_IMAGE = Format("an image that holds all views", _recognise, list_grid_image, frozenset({"grid", "micro_images"}))
 
 
-def _checked_grid(grid: Any) -> tuple[int, int]:
+def checked_grid(grid: Any) -> tuple[int, int]:
+    """Return the (rows, columns) that the user gave, or refuse what is not a grid."""
     try:
         rows, columns = (operator.index(number) for number in grid)
     except (TypeError, ValueError):

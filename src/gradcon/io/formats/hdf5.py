@@ -25,7 +25,6 @@ from gradcon.damage import claims_too_much, refuse_damage
 from gradcon.errors import InputError
 from gradcon.files import MAX_FILE_BYTES, file_size, write_file
 from gradcon.io.fields import finite_number
-from gradcon.io.formats.array_axes import count_axes, image_bytes
 from gradcon.io.formats.column_order import columns_run_right
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.lightfield_array import (
@@ -39,6 +38,7 @@ from gradcon.io.formats.lightfield_array import (
     view_name,
 )
 from gradcon.io.listing import Baseline, Listing, stands_at
+from gradcon.scene.array_axes import count_axes, image_bytes
 from gradcon.scene.calibration import Calibration, check_unit
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -253,6 +253,8 @@ def _refuse_leaving(root: Any, name: str, path: Path) -> None:
 
 def _recognise(path: Path, hints: Hints) -> str | None:
     """Look for the signature at the start of the file and after a user block of 512, 1024, 2048 ... bytes."""
+    if path.suffix.lower() == ".mat":  # MATLAB's files are HDF5 too, but with all axes reversed
+        return None
     try:
         with open(path, "rb") as handle:
             size = handle.seek(0, io.SEEK_END)

@@ -20,9 +20,9 @@ from gradcon.damage import refuse_damage
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.io.fields import finite_number
-from gradcon.io.formats.array_axes import Shape, channels_come_first, count_axes
 from gradcon.io.formats.format import Hints
 from gradcon.io.listing import Baseline, Listing, View, stands_at
+from gradcon.scene.array_axes import Shape, channels_come_first, count_axes
 from gradcon.scene.calibration import Calibration
 
 Index = tuple[int, ...]  # of a view: (v, u) in a grid, (u,) in a row or a list

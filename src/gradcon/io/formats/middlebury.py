@@ -19,6 +19,7 @@ from gradcon.errors import InputError
 from gradcon.files import files_in, read_text
 from gradcon.io.fields import finite_number
 from gradcon.io.formats.format import Format, Hints
+from gradcon.io.formats.image_folder import images_in
 from gradcon.io.images import read_grey_values
 from gradcon.io.listing import Listing, file_called, find_reference, image_grid
 from gradcon.scene.calibration import Calibration
@@ -85,7 +86,17 @@ def list_middlebury(folder: Path, hints: Hints) -> Listing:
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
-    return "it holds views named view1.png or im2.ppm and so on" if path.is_dir() and is_middlebury(path) else None
+    told_otherwise = hints.grid is not None or hints.slide  # numbered images are often called im1.png
+    if told_otherwise or not path.is_dir() or not is_middlebury(path) or _is_other_pair(path, hints):
+        return None
+    return "it holds views named view1.png or im2.ppm and so on"
+
+
+def _is_other_pair(folder: Path, hints: Hints) -> bool:
+    """Return whether a folder holds only two images, neither the default reference: im0.png and im1.png are common."""
+    layout, cells = next((layout, cells) for layout in LAYOUTS if (cells := _numbered(folder, layout.stem)))
+    default = layout.reference in {number for number, _ in cells}
+    return hints.reference is None and not default and len(cells) == len(images_in(folder)) == 2
 
 
 MIDDLEBURY = Format("a multi-view folder of Middlebury", _recognise, list_middlebury, frozenset({"size_factor"}))

@@ -17,7 +17,6 @@ from gradcon.errors import InputError
 from gradcon.files import write_file
 from gradcon.io.fields import refuse_unknown
 from gradcon.io.formats.archives import refuse_escape, zip_names
-from gradcon.io.formats.array_axes import count_axes
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.lightfield_array import (
     CALIBRATION,
@@ -31,6 +30,7 @@ from gradcon.io.formats.lightfield_array import (
     stated_name,
 )
 from gradcon.io.listing import Listing
+from gradcon.scene.array_axes import count_axes
 
 MEMBERS = ("views", "ground_truth", "baselines", "reference", "name", *CALIBRATION)
 IMAGES = ("views", "ground_truth")

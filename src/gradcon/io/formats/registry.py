@@ -6,9 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.files import files_in
-from gradcon.io.formats import colmap, grid_image, hci, hdf5, middlebury, npy, pattern, rig, zarr_store
+from gradcon.io.formats import (
+    colmap,
+    grid_image,
+    hci,
+    hdf5,
+    middlebury,
+    npy,
+    numbered_grid,
+    pattern,
+    rig,
+    slide,
+    stereo_pair,
+    zarr_store,
+)
 from gradcon.io.formats.format import Hints
+from gradcon.io.formats.unrecognised import unrecognised
 from gradcon.io.listing import Listing
 
 FORMATS = (
@@ -21,7 +34,10 @@ FORMATS = (
     hdf5.HDF5,
     npy.NUMPY,
     zarr_store.ZARR,
+    numbered_grid.NUMBERED_GRID,
+    slide.SLIDE,
     pattern.INFERRED,
+    stereo_pair.STEREO_PAIR,
 )
 
 
@@ -39,46 +55,4 @@ def list_scene(path: Path, hints: Hints) -> Listing:
         if why := known.recognise(path, hints):
             known.refuse_other_hints(path, hints)
             return replace(known.list(path, hints), recognised=f"{known.name}: {why}")
-    raise _unrecognised(path)
-
-
-def _unrecognised(path: Path) -> InputError:
-    """Explain why no format recognises a path, and what the user can do."""
-    if path.is_file():
-        suffix = path.suffix.lower()
-        if suffix in pattern.VIDEO_SUFFIXES:
-            return InputError(
-                path,
-                "is a single video",
-                "give the folder that holds a video for each view, with the camera's row and column in the file names "
-                f"(cam_0_0.mp4), or a {rig.RIG} that lists them",
-            )
-        if suffix in pattern.SUFFIXES:
-            return InputError(
-                path,
-                "is a single image, which cannot be opened as a scene by itself",
-                "if it holds all views, give their rows and columns (--grid ROWSxCOLUMNS, with --micro-images if it is "
-                "made of micro-images)",
-            )
-        return InputError(
-            path, "is not a file that can be opened as a scene", "see docs/formats.md for the formats that can be"
-        )
-    if not files_in(path):
-        return InputError(path, "is an empty folder", "give the one that holds the views")
-    found, others = pattern.candidates(path)
-    if found:
-        (best, count), total = found.most_common(1)[0], found.total() + others
-        return InputError(
-            path,
-            f"is not recognised as a scene: only {count} of its {total} images, videos and folders fit one pattern, "
-            f"{best!r}",
-            f"give the pattern of the views (--pattern), or list them in a {rig.RIG}",
-        )
-    return InputError(
-        path,
-        f"is not recognised as a scene: it holds no {rig.RIG}, no input_Cam040.png (4D light field), no view1.png or "
-        "im2.ppm (Middlebury), no sparse/cameras.bin or .txt (COLMAP), and no images, videos or folders of frames "
-        "whose names count rows and columns (a_0_0.png)",
-        'give a pattern (--pattern) for its file names, such as "shot{row}x{col}.png", or list the views in a '
-        f"{rig.RIG}",
-    )
+    raise unrecognised(path, hints)

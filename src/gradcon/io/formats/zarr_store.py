@@ -22,7 +22,6 @@ from gradcon.damage import MAX_ZSTD, claims_too_much, refuse_damage
 from gradcon.errors import InputError
 from gradcon.files import MAX_FILE_BYTES, make_folder
 from gradcon.io.formats.archives import refuse_escape, zip_names
-from gradcon.io.formats.array_axes import count_axes, image_bytes
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.lightfield_array import (
     Index,
@@ -39,6 +38,7 @@ from gradcon.io.formats.lightfield_array import (
     view_name,
 )
 from gradcon.io.listing import Listing
+from gradcon.scene.array_axes import count_axes, image_bytes
 
 MARKS = ("zarr.json", ".zarray", ".zgroup")
 # Codecs are allowed by name because Zarr also knows pickle, which could run any program.

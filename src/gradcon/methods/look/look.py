@@ -53,6 +53,7 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
         given=[name for name in ("disparity_range", "epsilon") if getattr(options, name) is not None],
         brightness=_brightness(scene, compared),
         compensated=compared.noticeable and options.gains,
+        doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
     )
     better = _better_layout(scene, copy, engine) if check_layout else None
     return Look(judged(findings, scene, compared, k, better), compared, k)
