@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradcon.arrays import module_of, to_host
-from gradcon.scene import geometry
 from gradcon.scene.scene import Scene
 
 SMALL = 112  # pixels on the longer side of the copy

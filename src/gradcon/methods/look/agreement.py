@@ -15,7 +15,7 @@ from gradcon.methods.look.small_copy import Matched, matched, sampled_rows_and_c
 
 ODD = 3.0  # times the usual residual makes a view odd
 USUAL = 0.004  # the least that counts as usual
-SUSPECTS = 4  # views that differ most, among which an exchanged pair is looked for
+SUSPECT, SUSPECTS = 1.2, 5  # times the median, and how many such views: an exchanged pair is looked for among them
 CLEARLY = 1.4  # by this factor both of them must agree better in the place of the other
 KEPT, FITS = 0.8, 3  # the share of pixels that fit best is fitted again
 FEWEST = 64  # pixels that tell where a view lies
@@ -37,10 +37,11 @@ class Odd(NamedTuple):
 def odd_views(views: Views, compared: Compared) -> Odd:
     """Find the views that differ from the reference much more than others do, and why if two were exchanged."""
     residuals = np.nan_to_num(compared.residuals)
-    worst = np.sort(np.argsort(-residuals, kind="stable")[:SUSPECTS])
-    exchanged = [pair for pair in combinations(worst.tolist(), 2) if _fit_exchanged(views, compared, pair)]
     known = compared.residuals[np.isfinite(compared.residuals)]
-    limit = ODD * max(USUAL, float(np.median(known))) if known.size else np.inf
+    median = float(np.median(known)) if known.size else np.inf
+    worst = [t for t in np.argsort(-residuals, kind="stable")[:SUSPECTS].tolist() if residuals[t] > SUSPECT * median]
+    exchanged = [pair for pair in combinations(sorted(worst), 2) if _fit_exchanged(views, compared, pair)]
+    limit = ODD * max(USUAL, median)
     odd = np.flatnonzero((residuals > limit) | _blank(compared.pixels)).tolist()
     return Odd([t for t in odd if not any(t in pair for pair in exchanged)], exchanged)
 
@@ -67,6 +68,7 @@ class Motion(NamedTuple):
     shift: NDArray[np.float64]  # (T, 2), pixels
     turn: NDArray[np.float64]  # (T,), radians
     zoom: NDArray[np.float64]  # (T,)
+    remaining: NDArray[np.float64]  # (T,): the share of the difference to the reference that remains without it
 
     def matrices(self, shape: tuple[int, int]) -> NDArray[np.float64]:
         """Return the matrices (T, 3, 3) that take the place where a pixel should be seen to where it is seen."""
@@ -84,7 +86,7 @@ def displacements(views: Views, compared: Compared) -> Motion:
     height, width = views.shape
     J = _slopes(views, pixels)
     scale = np.array([1, 1, np.hypot(height, width) / 4, np.hypot(height, width) / 4])  # so that all are pixels
-    found = np.zeros((len(pixels.targets), 4))
+    found, remaining = np.zeros((len(pixels.targets), 4)), np.ones(len(pixels.targets))
     for t, target in enumerate(pixels.targets):
         seen = np.isfinite(target[0])
         difference = (target - gains.offset[t][:, None]) / gains.gain[t][:, None] - pixels.reference
@@ -94,7 +96,8 @@ def displacements(views: Views, compared: Compared) -> Motion:
             found[t] = -np.linalg.solve(A @ A.T + RIDGE * np.eye(4), A @ difference[:, kept].ravel()) / scale
             rest = np.abs(difference + np.tensordot(found[t], J, axes=1)).mean(axis=0)
             kept = seen & (rest <= np.quantile(rest[seen], KEPT))
-    return Motion(found[:, :2], found[:, 2], found[:, 3])
+            remaining[t] = rest[kept].sum() / max(float(np.abs(difference[:, kept]).mean(axis=0).sum()), RIDGE)
+    return Motion(found[:, :2], found[:, 2], found[:, 3], remaining)
 
 
 def _slopes(views: Views, pixels: Matched) -> NDArray[np.float64]:

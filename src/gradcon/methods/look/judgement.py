@@ -17,8 +17,9 @@ from gradcon.result.findings import Findings
 from gradcon.scene import Scene
 from gradcon.scene.layout import Layout
 
-MISPLACED, MISPLACED_SMALL = 0.3, 0.05  # pixels of the views, and of the small copy, that are worth a warning
-TURNED = np.deg2rad(0.2)
+# Views are out of place if they lie so many pixels of the small copy beside their place, and agree better in it.
+OUT_OF_PLACE, BETTER = 0.07, 0.98
+FAR_OUT = 0.22  # pixels that need no such proof: where there is no texture, hardly anything tells
 MOST_LEFT_OUT = 1 / 3  # of the targets, if they are odd
 MOST_NAMES = 6  # that a sentence lists
 
@@ -47,9 +48,9 @@ def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better:
         then = "left out" if few else "too many to be left out"
         findings = _doubted(findings, scene, f"{text} ({then}). Look at the pictures.")
     unusual = [*odd.views, *(t for pair in odd.exchanged for t in pair)]
-    out_of_place, turned = _out_of_place(small, displacements(small, compared), unusual)
+    out_of_place, remaining = _out_of_place(small, displacements(small, compared), unusual)
     findings = replace(findings, out_of_place=k * out_of_place)
-    if k * out_of_place > max(MISPLACED, MISPLACED_SMALL * k) or turned:
+    if out_of_place > FAR_OUT or (out_of_place > OUT_OF_PLACE and remaining < BETTER):
         text = (
             f"the views are out of place by about {k * out_of_place:.1f} pixels: they are shifted or turned against "
             "each other. Use --align (align=True), or rectify the images."
@@ -81,19 +82,18 @@ def _with(scene: Scene, better: Layout) -> str:
     return f"with {options}" if options else f"without {scene.layout.options}"
 
 
-def _out_of_place(small: Views, motion: Motion, odd: list[int]) -> tuple[float, bool]:
-    """Return how far targets lie beside their place, in pixels of the small copy, and whether they are turned.
+def _out_of_place(small: Views, motion: Motion, unusual: list[int]) -> tuple[float, float]:
+    """Return how far targets lie beside their place, in pixels, and the share of the difference that would remain.
 
     Only what the disparity cannot explain counts: movement across the baselines, and rotation.
     """
-    usual = np.setdiff1d(np.arange(len(motion.turn)), odd)
+    usual = np.setdiff1d(np.arange(len(motion.turn)), unusual)
     if not usual.size:
-        return 0.0, False
+        return 0.0, 1.0
     e_x, e_y, e_z = small.epipoles[usual].T
     height, width = small.shape
     B = np.stack([e_x - (width - 1) / 2 * e_z, e_y - (height - 1) / 2 * e_z], axis=1)
     B /= np.maximum(np.hypot(*B.T), 1e-12)[:, None]
     across = motion.shift[usual, 0] * B[:, 1] - motion.shift[usual, 1] * B[:, 0]
-    turn = float(np.sqrt(np.mean(motion.turn[usual] ** 2)))
-    spread = np.hypot(height, width) / np.sqrt(12)
-    return float(np.sqrt(np.mean(across**2) + (spread * turn) ** 2)), turn > TURNED
+    turned = motion.turn[usual] * np.hypot(height, width) / np.sqrt(12)
+    return float(np.sqrt(np.mean(across**2 + turned**2))), float(np.median(motion.remaining[usual]))

@@ -18,7 +18,7 @@ from gradcon.methods.sweep.labels import Labels, whole_range
 from gradcon.methods.sweep.noise import noise_level
 from gradcon.methods.sweep.passes import Level, Swept
 
-EVERY = 2  # of the copy's pixels along each axis, views are compared at one
+EVERY = 3  # of the copy's pixels along each axis, views are compared at one
 
 
 class SmallCopy(NamedTuple):
