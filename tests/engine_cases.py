@@ -72,6 +72,7 @@ SCENES = {
     "smaller than the filters": random_scene((5, 7), ((1, 0), (0, 1))),
     "one row": random_scene((1, 40), ((1, 0), (-1, 0))),
     "one column": random_scene((40, 1), ((0, 1), (0, -1))),
+    "inexact baselines": random_scene((12, 17), ((1, 0.02), (0.03, 1), (2.03, -0.01), (2, 1), (1.02, 2), (2.07, 0.9))),
     "rotated cameras": synth.render("rotated", (40, 48), grid=3, views="all"),
 }
 every_scene = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())

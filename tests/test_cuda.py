@@ -55,8 +55,10 @@ def test_bands_of_rows_change_nothing(name, monkeypatch):
 
 
 @on_gpu
-def test_views_at_many_distances_are_weighed_in_groups(name, monkeypatch):
-    scene = random_scene((20, 40), [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)])
+@pytest.mark.parametrize("noise", [0, 0.02, 0.3])
+def test_views_at_many_distances_are_weighed_in_groups(name, noise, monkeypatch):
+    grid = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
+    scene = random_scene((20, 40), np.random.default_rng(0).normal(grid, noise))
     (stage,) = build("gcm", scene.baselines, 0.5)
     w, found = some_disparity(scene), []
     for most in (1, 16, 100):
