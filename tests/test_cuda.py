@@ -30,6 +30,7 @@ from gradcon.engines.cuda import solver as cuda_solver
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.methods.loop import minimise
+from gradcon.methods.options import PAPER_EPSILON
 from gradcon.methods.schedules import build, stages_of
 from gradcon.scene.shrink import shrunk
 from simt import EmulatedGpu
@@ -37,7 +38,7 @@ from simt import EmulatedGpu
 pytestmark = pytest.mark.slow
 
 on_gpu = pytest.mark.parametrize("name", ON_GPU)
-EPSILON = Options.epsilon
+EPSILON = PAPER_EPSILON
 
 
 @on_gpu
