@@ -1,4 +1,4 @@
-"""The settings that the paper's methods find from the images, and the noise that one of them follows from."""
+"""The settings that the paper's methods find from the images."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from scipy import ndimage
 
 from gradcon import Options, Scene, estimate, synth
 from gradcon.methods.found_settings import found
-from gradcon.methods.look_noise import image_noise
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import PAPER_EPSILON
 from gradcon.result.metrics import evaluate
@@ -66,7 +65,7 @@ def noisy(scene, sigma, seed=0):
 
 def test_the_found_epsilon_pays_in_noisy_images():
     scene = noisy(synth.render("occlusion", (128, 128), grid=5), 30 / 255)
-    settings, _ = found(Options("gcm"), -1.5, 1.5, image_noise(scene.reference), 1.0)
+    settings, _ = found(Options("gcm"), -1.5, 1.5, 30 / 255, 1.0)
     paper, own = (
         evaluate(minimise(scene, options).disparity(), scene.ground_truth)["rmse"]
         for options in (Options("gcm"), settings)
@@ -86,20 +85,3 @@ def test_the_found_scales_pay_where_disparities_are_large():
         for options in (Options("gcm"), settings)
     ]
     assert error[1] < 0.1 < error[0]
-
-
-@pytest.mark.parametrize("sigma", [2 / 255, 5 / 255, 15 / 255, 30 / 255])
-@pytest.mark.parametrize("name", ["planes", "low-texture", "occlusion"])
-def test_noise_is_measured(name, sigma):
-    clean = synth.render(name, (192, 192), grid=3)
-    before = image_noise(clean.reference)
-    assert image_noise(noisy(clean, sigma).reference) == pytest.approx(np.hypot(sigma, before), rel=0.25)
-
-
-def test_noise_is_not_seen_in_ramps_edges_or_clipped_areas():
-    y, x = np.indices((128, 128)) / 127
-    assert image_noise(0.3 + 0.3 * x + 0.2 * y) < 1e-6
-    rng = np.random.default_rng(0)
-    dark = np.clip(np.where(x < 0.5, -0.5, 0.5) + rng.normal(0, 0.05, x.shape), 0, 1)
-    assert image_noise(dark) == pytest.approx(0.05, rel=0.25)
-    assert image_noise(np.zeros((4, 4))) == 0

@@ -7,7 +7,7 @@ in the middle of the range saves a scale but is worse: large areas without textu
 *Epsilon* stands beside sums of squared gradients in the model.  Noise adds its power to them, so epsilon grows with the
 square of the noise.  In clean images it stays what it is in the paper.
 
-*Alpha* does not follow from either: the best one is half or twice the default on as many clean scenes as noisy ones.
+*Alpha* follows from neither: the best one of a scene is anywhere from half to twice the default, clean or noisy.
 """
 
 from __future__ import annotations
