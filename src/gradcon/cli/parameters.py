@@ -30,10 +30,7 @@ Without = Annotated[str | None, typer.Option(help=f"Leave out an ingredient of {
 Alpha = Annotated[float, typer.Option(help=f"The weight of the smoothness term; {_not_for('alpha')}.")]
 Epsilon = Annotated[
     float | None,
-    typer.Option(
-        help=f"The noise of the images, whose range is 0 to 1; found from the images unless given; "
-        f"{_not_for('epsilon')}."
-    ),
+    typer.Option(help="The noise of the images, whose range is 0 to 1; found from the images unless given."),
 ]
 Scales = Annotated[
     int | None,
