@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from gradcon import Options, Scene, estimate, synth
 
 ALPHAS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+PAPER = 2e-4  # the epsilon of the paper
 NOISE = 0.03  # standard deviation; white is 1
 
 
@@ -26,9 +27,9 @@ def main(out: Path, size: int) -> None:
     )
     noisy, truth = Scene(*images, clean.baselines, ground_truth=clean.ground_truth), clean.ground_truth
     cases = {
-        f"3 % noise, epsilon {Options.epsilon} (default)": (noisy, Options.epsilon, "C3"),
+        f"3 % noise, epsilon {PAPER} (the paper's)": (noisy, PAPER, "C3"),
         f"3 % noise, epsilon {NOISE}": (noisy, NOISE, "C1"),
-        "no noise": (clean, Options.epsilon, "C0"),
+        "no noise": (clean, PAPER, "C0"),
     }
     figure = Figure(figsize=(12, 7.2), layout="constrained")
     upper, lower = figure.subfigures(2, 1, height_ratios=[3, 2.4])
@@ -51,7 +52,7 @@ def main(out: Path, size: int) -> None:
         place.set_title(title, fontsize=13)
         place.set_axis_off()
     upper.colorbar(shown, ax=axes, label="disparity, px", shrink=0.8)
-    upper.suptitle(f"images with 3 % noise, epsilon {Options.epsilon}", fontsize=14)
+    upper.suptitle(f"images with 3 % noise, epsilon {PAPER}", fontsize=14)
     curves.set(xlabel="alpha (a ring where the RMSE is lowest)", ylabel="RMSE, px", xscale="log")
     curves.set_xticks(ALPHAS, labels=ALPHAS)
     curves.grid(alpha=0.3)

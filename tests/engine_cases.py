@@ -11,11 +11,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from gradcon import Options, Scene, synth
+from gradcon import Scene, synth
 from gradcon.engines import ENGINES, AnyEngine, DataTerm, create
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.reference import smoothness_operator
+from gradcon.methods.options import PAPER_EPSILON
 from simt import COMPILER, EmulatedGpu
 
 NO_GPU = cuda_device.why_not()
@@ -27,8 +28,8 @@ Make = Callable[[Scene], AnyEngine]
 def make(name: str) -> Make:
     """Return the function that makes an engine for a scene."""
     if name == "emulated cuda":
-        return lambda scene: CudaEngine(scene, Options.epsilon, EmulatedGpu())
-    return lambda scene: create(name, scene, Options.epsilon, ())
+        return lambda scene: CudaEngine(scene, PAPER_EPSILON, EmulatedGpu())
+    return lambda scene: create(name, scene, PAPER_EPSILON, ())
 
 
 def _param(name: str) -> Any:
@@ -72,6 +73,7 @@ SCENES = {
     "smaller than the filters": random_scene((5, 7), ((1, 0), (0, 1))),
     "one row": random_scene((1, 40), ((1, 0), (-1, 0))),
     "one column": random_scene((40, 1), ((0, 1), (0, -1))),
+    "inexact baselines": random_scene((12, 17), ((1, 0.02), (0.03, 1), (2.03, -0.01), (2, 1), (1.02, 2), (2.07, 0.9))),
     "rotated cameras": synth.render("rotated", (40, 48), grid=3, views="all"),
 }
 every_scene = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())

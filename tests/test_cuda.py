@@ -30,6 +30,7 @@ from gradcon.engines.cuda import solver as cuda_solver
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.methods.loop import minimise
+from gradcon.methods.options import PAPER_EPSILON
 from gradcon.methods.schedules import build, stages_of
 from gradcon.scene.shrink import shrunk
 from simt import EmulatedGpu
@@ -37,7 +38,7 @@ from simt import EmulatedGpu
 pytestmark = pytest.mark.slow
 
 on_gpu = pytest.mark.parametrize("name", ON_GPU)
-EPSILON = Options.epsilon
+EPSILON = PAPER_EPSILON
 
 
 @on_gpu
@@ -55,8 +56,10 @@ def test_bands_of_rows_change_nothing(name, monkeypatch):
 
 
 @on_gpu
-def test_views_at_many_distances_are_weighed_in_groups(name, monkeypatch):
-    scene = random_scene((20, 40), [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)])
+@pytest.mark.parametrize("noise", [0, 0.02, 0.3])
+def test_views_at_many_distances_are_weighed_in_groups(name, noise, monkeypatch):
+    grid = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
+    scene = random_scene((20, 40), np.random.default_rng(0).normal(grid, noise))
     (stage,) = build("gcm", scene.baselines, 0.5)
     w, found = some_disparity(scene), []
     for most in (1, 16, 100):

@@ -132,6 +132,45 @@ def test_a_run_stops_by_itself_and_says_why():
     assert early.stopped.reason is StopReason.OUT_OF_SOLVES_EARLY
 
 
+def test_a_run_that_has_settled_when_its_solves_are_used_up_has_converged():
+    scene = synth.render("sphere", (96, 96), grid=5)
+    whole = estimate(scene, Options("gcm"))
+    assert whole.stopped.reason is StopReason.CONVERGED
+    for solves in (len(whole.history), len(whole.history) - 3):  # at a look, and between two
+        cut = estimate(scene, Options("gcm", solves=solves))
+        assert len(cut.history) == solves
+        assert cut.stopped.reason is StopReason.CONVERGED
+        assert "Raise" not in str(cut.stopped)
+    moving = estimate(scene, Options("gcm", solves=6))
+    assert moving.stopped.reason is StopReason.OUT_OF_SOLVES
+
+
+def without_a_map(kind):
+    """Make a scene whose views agree on no map: images of noise alone, or cameras that stand somewhere else."""
+    rng = np.random.default_rng(1)
+    if kind == "noise":
+        images = rng.random((7, 64, 64))
+        return Scene(images[0], images[1:], [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1)])
+    scene = synth.render("occlusion", (96, 96), views="all")
+    return Scene(scene.reference, scene.targets[rng.permutation(len(scene.targets))], scene.baselines)
+
+
+@pytest.mark.parametrize("kind", ["noise", "baselines"])
+def test_a_run_that_only_jitters_has_not_converged(kind):
+    result = estimate(without_a_map(kind), Options("gcm"), check_directions=False)
+    assert result.stopped.reason is StopReason.JITTERS
+    assert len(result.history) < Options().solves
+    for word in ("Not converged", "jitters", "noisier", "baselines", "Raise `epsilon`"):
+        assert word in str(result.stopped)
+
+
+def test_the_little_jitter_that_noise_leaves_is_convergence():
+    scene, rng = synth.render("occlusion", (96, 96), grid=5), np.random.default_rng(0)
+    noisy = [np.clip(image + rng.normal(0, 15 / 255, image.shape), 0, 1) for image in (scene.reference, *scene.targets)]
+    result = estimate(Scene(noisy[0], noisy[1:], scene.baselines), Options("gcm"), check_directions=False)
+    assert result.stopped.reason is StopReason.CONVERGED
+
+
 def test_a_run_continues_from_its_own_state():
     scene = synth.render("sphere", (64, 64), grid=5)
     whole = estimate(scene, Options("gcm", solves=8))

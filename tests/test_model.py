@@ -128,21 +128,49 @@ def brute_force_predecessors(B):
     return pairs
 
 
-@pytest.mark.parametrize("kind", ["cross", "grid", "line", "scattered"])
-def test_sectors_are_the_papers(kind):
-    grid = np.array([(x, y) for y in range(-4, 5) for x in range(-4, 5) if (x, y) != (0, 0)], float)
-    B = {
-        "cross": grid[(grid == 0).any(axis=1)],
-        "grid": grid,
-        "line": np.array([[1.0, 0], [-1, 0], [-2, 0], [-5, 0]]),
-        "scattered": np.random.default_rng(5).normal(size=(12, 2)),
-    }[kind]
-    length = np.hypot(*B.T)
-    groups = model.sector_groups(B)
-    pairs = {(n, t) for group in groups for n in group for t in group if length[n] <= length[t] + 1e-9}
-    assert pairs == brute_force_predecessors(B)
-    if kind == "cross":
-        assert sorted(map(len, groups)) == [4, 4, 4, 4]  # one per direction: duplicate sectors are left out
+GRID = np.array([(x, y) for y in range(-4, 5) for x in range(-4, 5) if (x, y) != (0, 0)], float)
+CROSS = GRID[(GRID == 0).any(axis=1)]
+LINE = np.array([[1.0, 0], [-1, 0], [-2, 0], [-5, 0]])
+
+
+@pytest.mark.parametrize("B", [CROSS, LINE, GRID[np.abs(GRID[:, 0]) == np.abs(GRID[:, 1])]], ids=["+", "line", "x"])
+def test_floors_are_the_papers_sectors_if_all_views_lie_in_their_directions(B):
+    floors = model.floors(B)
+    assert set(np.unique(floors)) == {0.0, 1.0}
+    assert {(n, t) for t, n in np.argwhere(floors)} == brute_force_predecessors(B)
+
+
+def test_directions_without_views_of_their_own_are_left_out():
+    assert len(model.memberships(CROSS)) == 4
+    assert len(model.memberships(LINE)) == 2
+    assert len(model.memberships(GRID)) == 8
+    assert len(model.memberships(np.array([[1.0, 0.1], [2, 0.2], [3, 0.25]]))) == 1
+
+
+@pytest.mark.parametrize("degrees", [0, 10, 22.5, 30, 45])
+def test_views_in_one_direction_limit_each_other_fully_wherever_it_points(degrees):
+    turn = np.radians(degrees)
+    B = np.arange(1, 5)[:, None] * np.array([[np.cos(turn), np.sin(turn)]])
+    assert model.floors(B) == pytest.approx(np.tril(np.ones((4, 4))))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_little_noise_changes_the_floors_a_little(seed):
+    """Neither a border between directions nor one between rings may let a view in or out at once."""
+    rng = np.random.default_rng(seed)
+    scattered = rng.uniform(1, 4, (16, 1)) * [[np.cos(a), np.sin(a)] for a in rng.uniform(0, 7, 16)]
+    for B in (CROSS, GRID, scattered):
+        noise = rng.normal(0, 1, B.shape)
+        moved = [np.abs(model.floors(B + size * noise) - model.floors(B)).max() for size in (1e-3, 1e-5)]
+        assert moved[0] < 0.2
+        assert moved[1] < 0.002
+
+
+def test_views_at_right_angles_do_not_limit_each_other():
+    rng = np.random.default_rng(9)
+    B = rng.normal(size=(40, 2))
+    cosine = (B @ B.T) / np.outer(*[np.hypot(*B.T)] * 2)
+    assert (model.floors(B)[cosine <= 0] == 0).all()
 
 
 def test_smoothness_operator_is_symmetric_positive_semidefinite_and_ignores_constants():

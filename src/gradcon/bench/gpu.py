@@ -102,7 +102,7 @@ def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
     options = Options("gcm", scales=scales, solves=solves)
     on_device = scene.to_device()
     stages = schedules.stages_of(scene, options)
-    engine = engines.create("cuda", on_device, options.epsilon, stages)
+    engine = engines.create("cuda", on_device, options.noise_parameter, stages)
     counted: list[int] = []
 
     def loop() -> None:
@@ -110,7 +110,7 @@ def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
         engine.device.wait()
 
     def from_host() -> None:
-        again = engines.create("cuda", scene, options.epsilon, stages, after=engine)
+        again = engines.create("cuda", scene, options.noise_parameter, stages, after=engine)
         minimise(scene, options, engine=again).disparity()
 
     def everything() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from gradcon import engines
 from gradcon.engines import AnyEngine, Clock, Stage
 from gradcon.methods import schedules
-from gradcon.methods.options import Options
+from gradcon.methods.options import PAPER_EPSILON, Options
 from gradcon.scene import Scene
 
 STAGES = ("warp", "data_term", "solve", "update")
@@ -33,8 +33,8 @@ class TimedSolve(NamedTuple):
 def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) -> dict[str, dict[str, Any]]:
     """Return the medians over solves of gcm's first stage, by engine; the engines take turns from one disparity."""
     stages = schedules.build("gcm", scene.baselines, Options.alpha, scales)
-    made = {name: engines.create(name, scene, Options.epsilon, stages) for name in names}
-    quick = made[names[0]] if names[0] != "reference" else engines.create("cpu", scene, Options.epsilon, stages)
+    made = {name: engines.create(name, scene, PAPER_EPSILON, stages) for name in names}
+    quick = made[names[0]] if names[0] != "reference" else engines.create("cpu", scene, PAPER_EPSILON, stages)
     w = quick.upload(np.zeros(scene.shape, np.float32))
     for k in range(WARM_UP):
         w = timed_solve(quick, w, stages[0], reweight=k > 0).w

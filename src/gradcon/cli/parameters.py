@@ -28,9 +28,13 @@ _TERMS = " or ".join(f"{name} ({', '.join(method.terms)})" for name, method in M
 Method = Annotated[str, typer.Option(help=f"{one_of(METHODS)}.")]
 Without = Annotated[str | None, typer.Option(help=f"Leave out an ingredient of {_TERMS}.")]
 Alpha = Annotated[float, typer.Option(help=f"The weight of the smoothness term; {_not_for('alpha')}.")]
-Epsilon = Annotated[float, typer.Option(help=f"The noise of the images, whose range is 0 to 1; {_not_for('epsilon')}.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="The noise of the images, whose range is 0 to 1; found from the images unless given."),
+]
 Scales = Annotated[
-    int | None, typer.Option(help=f"The number of scales; the default depends on the method; {_not_for('scales')}.")
+    int | None,
+    typer.Option(help=f"The number of scales; found from the images unless given; {_not_for('scales')}."),
 ]
 Solves = Annotated[int, typer.Option(help=f"The largest number of solves; {_not_for('solves')}.")]
 Engine = Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}.")]

@@ -28,7 +28,8 @@ IRLS_FLOOR = np.float32(1e-7)  # keeps both L1 norms differentiable at 0
 TRUNCATE = 4.0  # Gaussians end at this many sigma
 MEDIAN_SIZE = 5
 UNCERTAINTY_SIGMA = 2.5  # pixels; certainty is a property of a neighbourhood, not of a single pixel
-SECTORS = 8
+DIRECTIONS = 8
+RING_GAP = 0.1  # in shortest baselines: views whose distances differ by more do not stand in one ring
 
 # In float32, so that compiled float32 code stays in float32; float64 code loses nothing, because they are exact.
 ZERO, HALF, ONE, THREE, FOUR, FIVE = (np.float32(value) for value in (0, 0.5, 1, 3, 4, 5))
@@ -157,18 +158,43 @@ def step_limit(q_max: int, longest_baseline: float) -> float:
     return float(2.0**q_max / longest_baseline)
 
 
-def sector_groups(baselines: NDArray[np.float64]) -> list[list[int]]:
-    """Return the views of each of the 8 sectors S_k of the baseline plane, closed at both ends, nearest first.
+def fade(x):
+    """Return 1 for x <= 0 and 0 for x >= 1, without a jump or a kink in between."""
+    return np.where(x < 1, np.cos(np.pi / 2 * np.clip(x, 0, 1)) ** 2, 0.0)
 
-    A view may not weigh more than a nearer view in a sector that they share (the monotonicity constraint at the end of
-    sec:GCM).  A sector whose views all lie in another one is left out, since it adds no constraint.
+
+def memberships(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far each view (column) belongs to each of the directions (rows) that views have in common.
+
+    The 8 directions are those of the axes and diagonals.  A view belongs fully to a direction up to half-way to the
+    next one, and from there on less and less, so that noise in a baseline never moves it in or out.  A direction is
+    left out if no view belongs to it, or if every view belongs as much to another one.
     """
-    angle = np.arctan2(baselines[:, 1], baselines[:, 0]) / (2 * np.pi / SECTORS)
-    members = []
-    for k in range(SECTORS):
-        offset = (angle - k) % SECTORS
-        inside = (offset <= 1 + 1e-6) | (offset >= SECTORS - 1e-6)
-        members.append(frozenset(np.flatnonzero(inside).tolist()))
+    angle = np.arctan2(baselines[:, 1], baselines[:, 0]) / (2 * np.pi / DIRECTIONS)
+    apart = np.abs((angle - np.arange(DIRECTIONS)[:, None] + DIRECTIONS / 2) % DIRECTIONS - DIRECTIONS / 2)
+    belongs = fade(2 * np.round(apart, 9) - 1)
+    kept: list[NDArray[np.float64]] = []
+    for k, row in enumerate(belongs):
+        others = [*kept, *belongs[k + 1 :]]
+        if row.any() and not any((row <= other).all() for other in others):
+            kept.append(row)
+    return np.array(kept)
+
+
+def nearness(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far view n (column) counts as no farther out than view t (row): 1 if it is not, 0 beyond RING_GAP."""
     length = np.hypot(*baselines.T)
-    kept = {group for group in members if group and not any(group < other for other in members)}
-    return sorted(sorted(group, key=lambda t: (length[t], t)) for group in kept)
+    return np.asarray(fade((length - length[:, None] - 1e-9) / RING_GAP), np.float64)
+
+
+def floors(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of view n's N^2 (column) that N^2 of view t (row) may not fall below.
+
+    A view may not weigh more than a nearer view in the same direction (the monotonicity constraint at the end of
+    sec:GCM).  The share is 1 where the paper's sectors are meant to join two views, and fades with the angle between
+    them, and with how much farther out n is.
+    """
+    belongs = memberships(baselines)
+    shares = (belongs[:, :, None] * belongs[:, None]).max(axis=0) * nearness(baselines)
+    np.fill_diagonal(shares, 1.0)
+    return np.asarray(shares, np.float64)

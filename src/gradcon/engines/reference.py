@@ -82,7 +82,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
     def noise_powers(
         self, w: Field, warped: Warped, stage: Stage, weighting: Weighting
     ) -> tuple[dict[tuple[int, int], Field], dict[tuple[int, int], tuple[Field, Field, Field]]]:
-        """Return N^2 of every (t, q), monotone within the sectors, and the fields (dI, g, G) it came from."""
+        """Return N^2 of every (t, q), monotone in every direction, and the fields (dI, g, G) it came from."""
         pairs = [(t, q) for t in stage.views for q in stage.scales]
         with_finest = (*stage.scales, *({0} - set(stage.scales)))
         by_view = {t: self.linearise(*warped[t], with_finest) for t in stage.views}
@@ -107,15 +107,12 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         return self.monotone(N2, stage), fields
 
     def monotone(self, N2: dict[tuple[int, int], Field], stage: Stage) -> dict[tuple[int, int], Field]:
-        """Raise N^2 so that no view is trusted more than a nearer view in a sector that they share."""
-        length = np.hypot(*self.baselines.T)
-        index = np.array(stage.views)
-        groups = [index[group].tolist() for group in model.sector_groups(self.baselines[index])]
+        """Raise N^2 so that no view is trusted more than a nearer view in the same direction."""
+        shares = model.floors(self.baselines[list(stage.views)])
         return {
-            (t, q): np.max(
-                [N2[n, q] for group in groups if t in group for n in group if length[n] <= length[t] + 1e-9], axis=0
-            )
-            for t, q in N2
+            (t, q): np.max([share * N2[n, q] for n, share in zip(stage.views, row, strict=True) if share > 0], axis=0)
+            for t, row in zip(stage.views, shares, strict=True)
+            for q in stage.scales
         }
 
     def data_term(self, w: Field, warped: Warped, stage: Stage, reweight: bool, sample: int = 0) -> DataTerm[Field]:

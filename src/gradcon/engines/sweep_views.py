@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradcon.arrays import module_of, to_device, to_host
 from gradcon.engines.reference import sample_cubic
@@ -13,15 +14,16 @@ from gradcon.engines.sweep import Views
 from gradcon.scene import Scene, geometry
 
 DIRECTIONS = 8  # a full grid has an arm in each
+HALF_WAY = 0.5  # from one direction to the next
+CLOSE = 0.25  # of the widest gap: a narrower one is no place for a border
 PIXELS_AT_ONCE = 2**20  # that are averaged
 
 
 def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
     """Return the views of a scene, or small copies of them whose pixels are blocks of k x k; without `colour`, luma."""
     B = scene.baselines
-    lengths = np.hypot(*B.T)
-    direction = np.rint(np.arctan2(B[:, 1], B[:, 0]) * DIRECTIONS / (2 * np.pi)).astype(int) % DIRECTIONS
-    order = np.lexsort((lengths, direction))
+    direction = directions_of(B)
+    order = np.lexsort((np.hypot(*B.T), direction))
     arms = np.searchsorted(direction[order], [*np.unique(direction), DIRECTIONS])
     colours, scale = scene.colours[np.concatenate([[0], 1 + order])], scene.colour_scale
     if not colour:
@@ -35,6 +37,24 @@ def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
     if not scene.is_planar:
         colours = _turned(colours, M)
     return Views(colours, scale, epipoles, arms.astype(np.int32), order)
+
+
+def directions_of(baselines: geometry.Floats) -> NDArray[np.intp]:
+    """Return the direction of each view, a number from 0 to 7: the views of one direction form an arm.
+
+    The borders between directions lie half-way between axes and diagonals.  If there are views close to a border, which
+    inexact baselines would push to either side, all borders move into the widest gap between the views.
+    """
+    angle = np.arctan2(baselines[:, 1], baselines[:, 0]) * DIRECTIONS / (2 * np.pi)
+    places = np.unique(np.round(angle % 1, 9) % 1)  # of the views between two borders, which are 1 apart
+    gaps = np.diff(places, append=places[0] + 1)
+    usual = gaps[np.searchsorted(places, HALF_WAY) - 1]  # the gap that holds the usual border
+    border = HALF_WAY
+    if HALF_WAY in places or usual < CLOSE * gaps.max():
+        widest = int(np.argmax(np.round(gaps, 6)))
+        border = places[widest] + gaps[widest] / 2
+    found: NDArray[np.intp] = np.floor(angle - border + 1).astype(np.intp) % DIRECTIONS
+    return found
 
 
 def _turned(colours: Any, M: geometry.Floats) -> Any:

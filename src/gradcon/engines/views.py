@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +20,28 @@ def kind_of(M: geometry.Floats, m: geometry.Floats) -> int:
     return ROW if m[1] == 0 else COLUMN if m[0] == 0 else PLANAR
 
 
-def rings_and_sectors(baselines: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return where rings of equally long baselines begin among the sorted views, and which views each sector holds."""
-    length = np.hypot(*baselines.T)
-    rings = np.flatnonzero(np.diff(length, prepend=-1.0, append=np.inf) > 1e-9)
-    groups = model.sector_groups(baselines)
-    sectors = np.zeros((len(groups), len(length)), bool)
-    for row, group in zip(sectors, groups, strict=True):
-        row[group] = True
-    return rings, sectors
+class Order(NamedTuple):
+    """In which order views, sorted by distance, are trusted: what `model.floors` says, in few operations.
+
+    A view raises the top of every direction that it belongs to, and is raised by it.  The views behind it that stand
+    hardly farther out raise it one by one.
+    """
+
+    memberships: NDArray[np.float32]  # (direction, view)
+    ends: NDArray[np.intp]  # (view,): the first view that stands clearly farther out
+    starts: NDArray[np.intp]  # (view,): where its shares begin
+    shares: NDArray[np.float32]  # of N^2 of the next views, up to the end, that its own N^2 may not fall below
+
+
+def order_of(baselines: NDArray[np.float64]) -> Order:
+    """Return the order of trust in views at these baselines."""
+    floors = model.floors(baselines).astype(np.float32)
+    ends = (model.nearness(baselines) > 0).sum(axis=1)
+    shares = [floors[k, k + 1 : end] for k, end in enumerate(ends)]
+    starts = np.cumsum([0, *map(len, shares)])[:-1]
+    return Order(
+        np.ascontiguousarray(model.memberships(baselines), np.float32),
+        ends.astype(np.intp),
+        starts.astype(np.intp),
+        np.concatenate([*shares, np.zeros(1, np.float32)]),  # never empty
+    )

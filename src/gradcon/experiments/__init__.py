@@ -25,6 +25,7 @@ EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi
     "uncertainty",
     "peers",
     "beyond",
+    "settings",
 )
 FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 

@@ -99,10 +99,12 @@ def _plans(context: Context) -> list[Plan]:
 
 def _entrants(kind: str, solves: int) -> dict[str, Entrant]:
     """Return the paper's methods, the sweep with all and with all but one of its ingredients, and the other tools."""
-    found = {method: Entrant(method, Options(method, solves=solves)) for method in PAPER}
+    found = {method: Entrant(method, Options(method, solves=solves).as_in_the_paper()) for method in PAPER}
     if kind == "middlebury":  # as in the paper's evaluation
         found |= {
-            tables.with_scales(method): Entrant(f"{method}, six scales", Options(method, scales=SCALES, solves=solves))
+            tables.with_scales(method): Entrant(
+                f"{method}, six scales", Options(method, scales=SCALES, solves=solves).as_in_the_paper()
+            )
             for method in PAPER
         }
     found[NEW] = Entrant(NEW, Options(NEW))
@@ -168,7 +170,8 @@ def _notes(plans: list[Plan], scores: dict[str, Scores]) -> list[str]:
     return [
         *notes,
         f"The other tools run with settings chosen on scenes of the benchmark ({', '.join(TUNED_ON)}), and with their "
-        "defaults. Nothing is set for a method of gradcon, except the six scales where they are named.",
+        "defaults. The paper's methods run with the paper's settings, or with six scales where that is said. Nothing "
+        "is set for the sweep.",
         *how_it_was_timed(),
     ]
 

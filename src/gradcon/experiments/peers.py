@@ -15,8 +15,8 @@ from gradcon.methods.options import Options
 
 QUICK_SCENES = 2
 OURS = {
-    "gradcon": Entrant("gradcon, GCM", Options("gcm")),
-    "gradcon-40": Entrant("gradcon, GCM, 40 solves", Options("gcm", solves=40)),
+    "gradcon": Entrant("gradcon, GCM", Options("gcm").as_in_the_paper()),
+    "gradcon-40": Entrant("gradcon, GCM, 40 solves", Options("gcm", solves=40).as_in_the_paper()),
 }
 
 Settings = tuple[str, bool]  # a method's name, and whether it is tuned

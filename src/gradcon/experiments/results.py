@@ -17,7 +17,7 @@ from gradcon.experiments.experiment import Claim, Context, Findings, Setup, Tabl
 from gradcon.files import read_bytes, to_json
 from gradcon.identity import sources, versions
 from gradcon.jobs import Job, Outcomes
-from gradcon.methods.options import Options
+from gradcon.methods.options import PAPER_EPSILON
 from gradcon.pictures import figures
 
 REPRODUCTION_FORMAT = "gradcon-reproduction-1"
@@ -31,7 +31,7 @@ def assemble(
     """Collect the results, in plain types; `finish` completes them."""
     results = {
         "format": REPRODUCTION_FORMAT,
-        "settings": {**asdict(context.setup), "epsilon": Options.epsilon, "sources": sources()},
+        "settings": {**asdict(context.setup), "epsilon": PAPER_EPSILON, "sources": sources()},
         "versions": versions(),
         "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
         "experiments": {

@@ -71,9 +71,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             f"frame is cropped to the known pixels, so compare with `{FRAME}`. The ground truth moves with the pixels, "
             "but keeps its values.",
             "Noise on the baselines is Gaussian, on both coordinates, in units of the shortest baseline; each scene "
-            "and level has its own draw. It also moves views out of the directions in which the model compares near "
-            "views with far ones, which costs the GCM more than the noise itself, and it makes progressive inclusion "
-            "add the views in more stages.",
+            "and level has its own draw. It also makes progressive inclusion add the views in more stages.",
         ],
     )
 

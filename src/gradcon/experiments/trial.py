@@ -16,7 +16,7 @@ from gradcon.experiments.datasets import KnownScene
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
 from gradcon.methods.loop import minimise
-from gradcon.methods.options import Options
+from gradcon.methods.options import PAPER_EPSILON, Options
 from gradcon.result import Solve
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
@@ -77,7 +77,7 @@ def trial_job(
 def _details(options: Options, change: Change | None, keep: Sequence[int]) -> list[str]:
     """List what distinguishes this job from others with the same scene and method."""
     found = [f"{options.scales or 'default'} scales", f"alpha {options.alpha:g}"]
-    if options.epsilon != Options.epsilon:
+    if options.epsilon != PAPER_EPSILON:
         found.append(f"epsilon {options.epsilon:.1e}")
     if change is not None:
         found.append(" ".join(str(value) for value in list(change.values())[:2]))

@@ -77,7 +77,8 @@ def _kinds(context: Context) -> dict[str, Dataset]:
 def _jobs(context: Context, kind: str) -> dict[str, Job]:
     """Return a job for each scene, by its name."""
     dataset, setup = context.datasets[kind], context.setup
-    options = Options("gcm", solves=setup.solves, scales=SCALES if kind == "middlebury" else None)
+    scales = SCALES if kind == "middlebury" else None
+    options = Options("gcm", solves=setup.solves, scales=scales).as_in_the_paper()
     return {
         scene.name: Job(
             function=uncertainty_trial,

@@ -47,6 +47,7 @@ class Run:
     engine: AnyEngine
     stages: list[Stage]
     unit: float  # the scene's
+    epsilon: float
     w: Any  # the engine's disparity, in pixels of the nearest view
     reweight: bool  # whether w is an estimate that weights can be computed from
     rule: StopRule
@@ -98,8 +99,8 @@ class Run:
         return self.recorder.weights() if self.recorder is not None else None
 
     def choices(self) -> dict[str, Any]:
-        """Return the number of scales, which depends on the method unless it is given."""
-        return {"scales": 1 + max(self.stages[0].scales)}
+        """Return the parameters that were used where none were given."""
+        return {"scales": 1 + max(self.stages[0].scales), "epsilon": self.epsilon}
 
     def _scaled(self, plane: Any) -> Any:
         return (self.engine.visible(plane) / np.float32(self.unit)).astype(np.float32, copy=False)
@@ -139,13 +140,14 @@ def begin(
     stages = schedules.stages_of(scene, options)
     start, reweight = _start(scene, initial)
     if isinstance(engine, str):
-        engine = engines.create(engine, scene, options.epsilon or 2e-4, stages)
+        engine = engines.create(engine, scene, options.noise_parameter, stages)
     w = engine.upload(start * np.float32(scene.unit))
     scales = 1 + max(stages[0].scales)
     return Run(
         engine=engine,
         stages=stages,
         unit=scene.unit,
+        epsilon=options.noise_parameter,
         w=w,
         reweight=reweight,
         rule=StopRule(engine, len(stages), options.solves, w),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from gradcon.errors import InputError
 from gradcon.methods import registry
+from gradcon.methods.schedules import RECIPES
+
+PAPER_EPSILON = 2e-4
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,13 @@ class Options:
         `sweep` rejects.
     alpha : float
         Weight of the smoothness term: alpha of eqn:Gen_optimization.
-    epsilon : float
-        Standard deviation of the acquisition noise, for pixels from 0 to 1: epsilon of eqn:exp_noise_pwr.
+    epsilon : float, optional
+        The acquisition noise, for pixels from 0 to 1: epsilon of eqn:exp_noise_pwr.  It is found from the images by
+        default; the paper uses 2e-4.
     scales : int, optional
-        Number of scales: Q, where q of eqn:sigma_q_defn runs from 0 to Q - 1.  Each method has its own default (3 for
-        gcm and coarse-to-fine, else 1).  Use n scales for disparities of up to about 2^(n-1) pixels in the nearest
-        view, on either side of the start.
+        Number of scales: Q, where q of eqn:sigma_q_defn runs from 0 to Q - 1.  It is found from the images by
+        default for gcm and coarse-to-fine (the paper uses 3); the others have 1.  Use n scales for disparities of up to
+        about 2^(n-1) pixels in the nearest view, on either side of the start.
     solves : int
         The largest number of solves of A x = b; a run ends earlier if it has converged.
     without : str, optional
@@ -46,7 +50,7 @@ class Options:
     >>> Options().method
     'sweep'
     >>> Options("gcm", alpha=0.2, scales=5).parameters()
-    {'method': 'gcm', 'alpha': 0.2, 'epsilon': 0.0002, 'scales': 5, 'solves': 300, 'without': None}
+    {'method': 'gcm', 'alpha': 0.2, 'epsilon': None, 'scales': 5, 'solves': 300, 'without': None}
     """
 
     method: str = registry.DEFAULT
@@ -74,6 +78,18 @@ class Options:
         for each in fields(self):
             if each.name not in ("method", "without") and getattr(self, each.name) != each.default:
                 registry.check_parameter(self.method, each.name)
+
+    def as_in_the_paper(self) -> Options:
+        """Return these options with the paper's choice for everything that is not given."""
+        recipe = RECIPES.get(self.method)
+        if recipe is None:
+            return self
+        return replace(self, epsilon=self.noise_parameter, scales=self.scales or recipe.scales)
+
+    @property
+    def noise_parameter(self) -> float:
+        """The epsilon that is given, or else the paper's."""
+        return PAPER_EPSILON if self.epsilon is None else self.epsilon
 
     def parameters(self) -> dict[str, Any]:
         """Return the method and the parameters that it has."""

@@ -96,7 +96,7 @@ class Method:
 
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None
-        return engines.create(engine, scene, options.epsilon or 2e-4, self.stages(scene, options), before)
+        return engines.create(engine, scene, options.noise_parameter, self.stages(scene, options), before)
 
     def stages(self, scene: Scene, options: Options) -> list[Stage]:
         """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines import Stage, Weighting
-from gradcon.engines.model import step_limit
+from gradcon.engines.model import RING_GAP, step_limit
 from gradcon.scene import Scene
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ RECIPES = {
     "progressive": Recipe(scales=1, window=None, rings=True, weighted=False),
     "coarse-to-fine": Recipe(scales=3, window=1, rings=False, weighted=False),
 }
-RING_GAP = 0.1  # between rings of views, in shortest baselines
 
 
 def build(

@@ -1,8 +1,9 @@
 """When a run goes to its next stage, and when it stops.
 
 A stage ends as soon as no step meets its limit.  The last stage ends when its steps no longer matter: every few solves
-the map is compared with the map at the last look.  A small change means that it has settled; a change that is no larger
-than a few steps means that it only jitters in place, because the images are noisy.
+the map is compared with the map at the last look.  A small change means that it has settled.  A change that is no
+larger than a few steps means that it only goes back and forth in place.  If it does so by little, it has converged as
+far as noisy images let it; if not, it has found no map to converge to.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from gradcon.result.stopped import Stopped, StopReason
 
 CHECK_EVERY = 10  # solves between two looks
 SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters
-JITTER = 2.0  # ... or this many mean steps
+STILL = 0.2  # times that: steps shrink, so a step as small as this is followed by a look that finds no more than it
+JITTER = 2.0  # mean steps: a map that has changed by less since the last look only goes back and forth
+STEADY = 0.005  # pixels of the nearest view: a map that goes back and forth by more has not converged
 
 
 class StopRule:
@@ -28,19 +31,22 @@ class StopRule:
     def judge(self, solve: int, w: Any, report: StepReport, unit: float) -> Stopped | None:
         """Return why the run stops after this solve, if it does; `stage` says what runs next if it does not."""
         self._solves += 1
-        last = self.stage == self.stages - 1
-        if solve == self.most_solves:
+        last, no_more = self.stage == self.stages - 1, solve == self.most_solves
+        still = no_more and report.step_mean < STILL * SETTLED
+        if last and (still or self._solves == CHECK_EVERY):
+            change, looked = self.engine.change(self._w, w), self._solves
+            self._look(w)
+            if still or change < max(SETTLED, JITTER * report.step_mean):
+                reason = StopReason.CONVERGED if still or change < STEADY else StopReason.JITTERS
+                facts = {"looked": looked, "change": change / unit, "step": report.step_mean / unit}
+                return Stopped.because(reason, solves=solve, **facts)
+        if no_more:
             reason = StopReason.OUT_OF_SOLVES if last else StopReason.OUT_OF_SOLVES_EARLY
             facts = {"stage": self.stage + 1, "stages": self.stages, "change": report.step_mean / unit}
             return Stopped.because(reason, solves=solve, **facts)
         if not last and report.clipped == 0:
             self.stage += 1
             self._look(w)
-        elif last and self._solves == CHECK_EVERY:
-            change = self.engine.change(self._w, w)
-            self._look(w)
-            if change < max(SETTLED, JITTER * report.step_mean):
-                return Stopped.because(StopReason.CONVERGED, solves=solve, looked=CHECK_EVERY, change=change / unit)
         return None
 
     def _look(self, w: Any) -> None:

@@ -12,6 +12,11 @@ class StopReason(Enum):
     CONVERGED = (
         "Converged after {solves} solves: the last {looked} moved the disparity by {change:.1e} pixels on average."
     )
+    JITTERS = (
+        "Not converged: after {solves} solves the disparity only jitters, by {step:.1e} pixels a solve, and more "
+        "solves do not help. The images are noisier than `epsilon` says, or the views do not fit together as the "
+        "baselines say. Raise `epsilon`, or check the baselines with `gradcon info`."
+    )
     OUT_OF_SOLVES = (
         "The {solves} solves allowed were used up; the mean step was still {change:.1e} pixels. "
         "Raise `solves` if it should converge further."

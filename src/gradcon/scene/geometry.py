@@ -103,7 +103,7 @@ def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
     """Return the (B_x, B_y) that stands for a view: the mean direction and the RMS length of c_t at w = 0.
 
     For a planar array this is exactly B_t.  The lengths order the views and limit the step of a solve; the directions
-    assign the views to sectors.
+    tell their directions.
     """
     if is_planar(M, m):
         return m[:2].copy()

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.engines.views import Order
+
 TILE_ROWS, TILE_COLUMNS = 4, 512
 
 # Rows of the table S that all functions use in the same way; fields of views and scales come after them.
@@ -42,8 +44,7 @@ class Model(NamedTuple):
     epsilon: np.float32
     use_gradient: bool
     use_scale: NDArray[np.bool_]  # (scale,): whether it has a scale term
-    rings: NDArray[np.intp]  # where rings of equally long baselines begin among the views
-    sectors: NDArray[np.bool_]  # (sector, view): which views each sector holds
+    order: Order  # of trust in the views
 
 
 class Sums(NamedTuple):
@@ -71,7 +72,7 @@ class Registers(NamedTuple):
     D: int  # accumulators of diagonal, right-hand side and precision
     b: int
     p: int
-    tops: int  # the largest N^2 so far, a row for each sector
+    tops: int  # the largest N^2 so far, a row for each direction
     dI: int  # a row for each row of the tile, scale and view; so are the next three
     g: int
     G: int  # becomes N^2, and then the weight
@@ -81,12 +82,12 @@ class Registers(NamedTuple):
     rows: int  # in all
 
 
-def registers(sectors: int, scales: int, views: int) -> Registers:
+def registers(directions: int, scales: int, views: int) -> Registers:
     """Lay out the table S of `weighted_term`."""
     sum_dI2, equations = FREE, scales * views
     bound = sum_dI2 + 2 * TILE_ROWS
     tops = bound + 5
-    dI = tops + sectors
+    dI = tops + directions
     return Registers(
         sum_dI2=sum_dI2,
         sum_g2=sum_dI2 + TILE_ROWS,

@@ -104,19 +104,22 @@ def finest_scale(chunk, chunks, w, views, reference, even, odd, epsilon, g2, dw2
 
 
 @compiled
-def make_monotone(S, N2, tops, rings, sectors, n):
-    """Raise N^2 of each view (row N2 + k) to the largest one in a shared sector among views no farther out."""
-    for sector in range(sectors.shape[0]):
-        row.fill(S, tops + sector, 0, n)
-    for ring in range(rings.size - 1):
-        for k in range(rings[ring], rings[ring + 1]):
-            for sector in range(sectors.shape[0]):
-                if sectors[sector, k]:
-                    row.raise_to(S, tops + sector, N2 + k, n)
-        for k in range(rings[ring], rings[ring + 1]):
-            for sector in range(sectors.shape[0]):
-                if sectors[sector, k]:
-                    row.raise_to(S, N2 + k, tops + sector, n)
+def make_monotone(S, N2, tops, order, n):
+    """Raise N^2 of each view (row N2 + k) as `engines.views.Order` says."""
+    directions, T = order.memberships.shape
+    for d in range(directions):
+        row.fill(S, tops + d, 0, n)
+    for k in range(T):
+        for d in range(directions):
+            if order.memberships[d, k] > 0:
+                row.raise_to(S, tops + d, order.memberships[d, k], N2 + k, n)
+        for d in range(directions):
+            if order.memberships[d, k] > 0:
+                row.raise_to(S, N2 + k, order.memberships[d, k], tops + d, n)
+        for other in range(k + 1, order.ends[k]):
+            share = order.shares[order.starts[k] + other - k - 1]
+            if share > 0:
+                row.raise_to(S, N2 + k, share, N2 + other, n)
 
 
 @compiled
@@ -172,7 +175,7 @@ def weighted_term(chunk, chunks, w, views, scales, model, reweight, at, tables, 
                         row.noise_with_scale_term(S, N2 + k, at.bound, blurred_g2 + k, dw2, y, x0, noise, n)
                     else:
                         row.noise_over_gradient(S, N2 + k, at.bound, noise, n)
-                make_monotone(S, N2, at.tops, model.rings, model.sectors, n)
+                make_monotone(S, N2, at.tops, model.order, n)
                 for k in range(T):
                     row.weigh(S, g + k, N2 + k, at.total, at.p, n)
                     row.accumulate(S, dI + k, g + k, N2 + k, at.D, at.b, reweight, n)

@@ -25,7 +25,7 @@ from gradcon.engines.cpu.rows import one_sided
 from gradcon.engines.cpu.solver import MultigridSolver
 from gradcon.engines.cpu.warp import MARGIN, warp_views
 from gradcon.engines.host import HostCounts, HostEngine
-from gradcon.engines.views import kind_of, rings_and_sectors
+from gradcon.engines.views import kind_of, order_of
 from gradcon.scene import Scene
 
 Field = NDArray[np.float32]
@@ -119,7 +119,7 @@ class CpuEngine(HostEngine[Field, Field]):
         """Return the sums of the weighted data term, and the local variance of w; weights go to `kept`."""
         views, scales = self._views(stage, warped), self._stack(stage.scales)
         noise_model = self._model(w, views, stage, weighting)
-        at = registers(len(noise_model.sectors), len(stage.scales), len(stage.views))
+        at = registers(len(noise_model.order.memberships), len(stage.scales), len(stage.views))
         width = data.table_width(self.shape[1], scales.taps.max() - 1)
         tables = self._buffer("tables", (numba.get_num_threads(), at.rows, width))
         sums = Sums(*(self._buffer(name, self.shape) for name in Sums._fields))
@@ -140,10 +140,8 @@ class CpuEngine(HostEngine[Field, Field]):
         variance = self._buffer("variance", self.shape)
         self._deal(filters.variance, w, one_sided(model.gaussian(model.SIGMA_C), np.float64), variance)
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
-        rings, sectors = rings_and_sectors(self.baselines[views.chosen])
-        return Model(
-            g2, blurred_dw2, variance, noises, self.epsilon, weighting.gradient, use_scale, rings, sectors
-        )  # fmt: skip
+        order = order_of(self.baselines[views.chosen])
+        return Model(g2, blurred_dw2, variance, noises, self.epsilon, weighting.gradient, use_scale, order)
 
     def _views(self, stage: Stage, warped: Field) -> Views:
         return Views(np.array(stage.views), self.kinds, self.M, self.m, warped)

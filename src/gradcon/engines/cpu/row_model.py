@@ -138,11 +138,11 @@ def noise_with_scale_term(S, G, bound, blurred_g2, blurred_dw2, y, x0, noise, n)
 
 
 @compiled
-def raise_to(S, a, other, n):
-    """S[a] = max(S[a], S[other])."""
+def raise_to(S, a, share, other, n):
+    """S[a] = max(S[a], share * S[other])."""
     a_, other_ = row(S, a, 0), row(S, other, 0)
     for x in range(n):
-        a_[x] = np.maximum(a_[x], other_[x])
+        a_[x] = np.maximum(a_[x], share * other_[x])
 
 
 @compiled

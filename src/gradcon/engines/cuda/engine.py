@@ -178,9 +178,10 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
             weights = [np.int32(weighting.gradient), self.epsilon, self.variance_taps]
             if kept is not None:
                 sampling = [*fields, *weights, np.int32(step), *bounds, kept]
-                self.launch.weigh("keep_weights", [w, plan.trusts, *sampling], plan.group, rows)
+                self.launch.weigh("keep_weights", [w, plan.trusts, plan.shares, *sampling], plan.group, rows)
             if weighting.model:
-                self.launch.weigh("weigh", [w, plan.trusts, *fields, *weights, *results, precision], plan.group, rows)
+                arguments = [w, plan.trusts, plan.shares, *fields, *weights, *results, precision]
+                self.launch.weigh("weigh", arguments, plan.group, rows)
             else:
                 self.launch.pixels("sum_unweighted", [*fields, *results], rows)
         return diagonal, rhs, precision

@@ -19,19 +19,19 @@ from gradcon.engines.contract import Stage, Weighting
 from gradcon.engines.cuda.device import Gpu
 from gradcon.engines.cuda.solver import ARRAYS
 from gradcon.engines.cuda.source import FIXED
-from gradcon.engines.views import GENERAL, PLANAR, kind_of, rings_and_sectors
+from gradcon.engines.views import GENERAL, PLANAR, kind_of, order_of
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 
 TILE_ROWS, TILE_WIDTH, RUN = 32, 128, 8  # as in kernels/filters.h
 BAND_BYTES = 768 << 20  # of the coarser scales' fields: less would leave a large GPU idle
-GROUP = 16  # views that are weighed together, unless a ring holds more
+GROUP = 16  # views that are weighed together
 
 # The structs of kernels/geometry.h.
 VIEW = np.dtype(
     [("kind", "i4"), ("target", "i4"), ("bx", "f4"), ("by", "f4"), ("M", "f8", 9), ("m", "f8", 3)], align=True
 )  # fmt: skip
-TRUST = np.dtype([("ring_end", "i4"), ("group_end", "i4"), ("sectors", "u4")])
+TRUST = np.dtype([("reach", "i4"), ("group_end", "i4"), ("first_share", "i4"), ("belongs", "f4", model.DIRECTIONS)])
 SCALE = np.dtype(
     [("taps", "u8"), ("dI", "u8"), ("g", "u8"), ("G", "u8"), ("blurred_g2", "u8"), ("reference", "u8"),
      ("stride", "i8"), ("first_row", "i4"), ("radius", "i4"), ("steps", "i4"), ("has_scale_term", "i4"),
@@ -71,7 +71,8 @@ class Plan:
 
     views: Any
     trusts: Any
-    group: int  # views of the largest group
+    shares: Any
+    group: int  # views whose N^2 the largest group needs
     general: bool  # whether any view is not planar
     T: int
     Q: int  # number of scales
@@ -149,27 +150,27 @@ def view_table(M: geometry.Floats, m: geometry.Floats, chosen: tuple[int, ...]) 
     return table
 
 
-def trust_table(baselines: NDArray[np.float64]) -> Any:
-    """Return the table by which the kernels order the trust in views at these baselines."""
+def trust_table(baselines: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Return the tables by which the kernels order the trust in views at these baselines: views, and their shares."""
+    order = order_of(baselines)
     table = np.zeros(len(baselines), TRUST)
-    rings, sectors = rings_and_sectors(baselines)
-    first = 0
-    for begin, end in pairwise(rings):
-        if end - first > GROUP:
-            first = begin
-        table["ring_end"][begin:end] = end
+    firsts, ring = [0], 0  # where groups begin, and the last place where a cut parts no ring
+    for k, reach in enumerate(order.ends):
+        if k - firsts[-1] == GROUP:
+            firsts.append(ring if ring > firsts[-1] else k)
+        if reach == k + 1:
+            ring = k + 1
+    for first, end in pairwise([*firsts, len(table)]):
         table["group_end"][first:end] = end
-    for k, row in enumerate(table):
-        row["sectors"] = sum(1 << int(s) for s in np.flatnonzero(sectors[:, k]))
-    return table
+    table["reach"], table["first_share"] = order.ends, order.starts
+    table["belongs"][:, : len(order.memberships)] = order.memberships.T
+    return table, order.shares
 
 
 def largest_group(trusts: Any) -> int:
-    """Return the number of views in the largest group."""
-    firsts = [0]
-    while firsts[-1] < len(trusts):
-        firsts.append(int(trusts["group_end"][firsts[-1]]))
-    return max(end - first for first, end in pairwise(firsts))
+    """Return the largest number of views whose N^2 a group needs: its own, and those that its views look ahead to."""
+    ends = np.unique(trusts["group_end"])
+    return int((trusts["reach"][ends - 1] - np.append(0, ends[:-1])).max())
 
 
 def make_plan(
@@ -215,11 +216,12 @@ def make_plan(
             fill_scale(table[k], filters[q], device, **common, **where)
         bands.append(Band(first_row, min(first_row + rows, height), device.put(table)))
     limit, longest = device.shared_limit, max((filters[q].steps for q in coarser), default=RUN)
-    table, trusts = view_table(M, m, stage.views), trust_table(baselines[list(stage.views)])
+    table, (trusts, shares) = view_table(M, m, stage.views), trust_table(baselines[list(stage.views)])
     planes = 3 if (table["kind"] >= PLANAR).any() else 2  # smooth, d/dx and d/dy; or smooth and one of the two
     return Plan(
         views=device.put(table),
         trusts=device.put(trusts),
+        shares=device.put(shares),
         group=largest_group(trusts),
         general=bool((table["kind"] == GENERAL).any()),
         T=T,

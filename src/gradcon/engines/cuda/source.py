@@ -54,7 +54,7 @@ def _read(*names: str) -> list[str]:
 def _constants() -> list[str]:
     values = {
         "IRLS_FLOOR": f"{float(model.IRLS_FLOOR):.9e}f",
-        "MOST_SECTORS": model.SECTORS,
+        "DIRECTIONS": model.DIRECTIONS,
         "VARIANCE_RADIUS": len(model.gaussian(model.SIGMA_C)) // 2,
     }
     return [f"#define {name} {value}" for name, value in values.items()]

@@ -26,11 +26,12 @@ struct View {
     double M[9], m[3];
 };
 
-// How the trust in a view is ordered.  Views are sorted by distance; `ring_end` is the first one that stands farther
-// out.  Views are weighed in groups of whole rings; `group_end` is where the next group begins.
+// How the trust in a view is ordered.  Views are sorted by distance.  Views before `reach` stand at most hardly farther
+// out, and the table of shares says, from `first_share` on, how far each of those behind this one raises its N^2.  Views
+// are weighed in groups; `group_end` is where the next group begins.
 struct Trust {
-    int ring_end, group_end;
-    unsigned sectors;  // a bit for each sector that the view belongs to
+    int reach, group_end, first_share;
+    float belongs[DIRECTIONS];  // to each direction, from 0 to 1
 };
 
 // One scale: its filter, its constants, and its fields.  A field is one plane of `stride` pixels for each view, which

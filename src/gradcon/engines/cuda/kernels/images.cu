@@ -131,16 +131,16 @@ DEVICE float variance_here(const float *w, const float *taps, int x, int y, Imag
 
 // Shared memory: the patch of w, and N^2 of a group of views.
 KERNEL void weigh(
-    const float *w, const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
-    const float *variance_taps, int reweight, int first_row, int end_row, float *diagonal, float *rhs, float *precision,
-    int height, int width, int pitch
+    const float *w, const Trust *trusts, const float *shares, int T, const Scale *scales, int Q, int use_gradient,
+    float epsilon, const float *variance_taps, int reweight, int first_row, int end_row, float *diagonal, float *rhs,
+    float *precision, int height, int width, int pitch
 ) {
     SHARED(float, patch);
     THIS_PIXEL(first_row)
     float variance = variance_here(w, variance_taps, x, y, {height, width, pitch}, patch);
     if (x >= width || y >= end_row) return;
     float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
-    System sums = weighted_pixel<false>(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, reweight,
+    System sums = weighted_pixel<false>(trusts, shares, T, scales, Q, use_gradient, epsilon, variance, x, y, reweight,
                                         {height, width, pitch}, N2, 32 * (int)blockDim.y, nullptr);
     diagonal[pixel] = sums.diagonal;
     rhs[pixel] = sums.rhs;
@@ -149,8 +149,9 @@ KERNEL void weigh(
 
 // Only the weights, at the middle pixel of every `step` x `step` block; shared memory as for `weigh`.
 KERNEL void keep_weights(
-    const float *w, const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
-    const float *variance_taps, int step, int first_row, int end_row, float *kept, int height, int width, int pitch
+    const float *w, const Trust *trusts, const float *shares, int T, const Scale *scales, int Q, int use_gradient,
+    float epsilon, const float *variance_taps, int step, int first_row, int end_row, float *kept, int height,
+    int width, int pitch
 ) {
     SHARED(float, patch);
     THIS_PLACE(first_row)
@@ -158,8 +159,8 @@ KERNEL void keep_weights(
     if (x >= width || y >= end_row || x % step != step / 2 || y % step != step / 2) return;
     float *N2 = patch + patch_size() + threadIdx.y * 32 + threadIdx.x;
     const int across = (width - step / 2 + step - 1) / step;
-    weighted_pixel<true>(trusts, T, scales, Q, use_gradient, epsilon, variance, x, y, 0, {height, width, pitch}, N2,
-                         32 * (int)blockDim.y, kept + ((long long)(y / step) * across + x / step) * Q * T);
+    weighted_pixel<true>(trusts, shares, T, scales, Q, use_gradient, epsilon, variance, x, y, 0, {height, width, pitch},
+                         N2, 32 * (int)blockDim.y, kept + ((long long)(y / step) * across + x / step) * Q * T);
 }
 
 KERNEL void sum_unweighted(

@@ -1,7 +1,7 @@
 // What the CUDA kernels compute at one pixel: the functions of model.py under the same names, and the sums over views
 // and scales built from them.
 //
-// The engine puts definitions of IRLS_FLOOR, MOST_SECTORS and VARIANCE_RADIUS (of the filter with SIGMA_C) before this
+// The engine puts definitions of IRLS_FLOOR, DIRECTIONS and VARIANCE_RADIUS (of the filter with SIGMA_C) before this
 // file.
 
 DEVICE float along(float cx, float cy, float dx, float dy) { return cx * dx + cy * dy; }
@@ -115,32 +115,37 @@ DEVICE System unweighted_pixel(int T, const Scale *scales, int Q, int x, int y, 
     return sums;
 }
 
-// Raise N^2 of each view to the largest N^2 among the views of a shared sector that stand no farther out.  This is done
-// for the views `first` to `end`, whose N^2 lie `step` apart; `tops` holds the largest N^2 of each sector so far.
-DEVICE void make_monotone(const Trust *trusts, int first, int end, float *N2, int step, float *tops) {
-    for (int ring = first, ring_end; ring < end; ring = ring_end) {
-        ring_end = trusts[ring].ring_end;
-        for (int k = ring; k < ring_end; ++k)
+// Raise N^2 of each view to its share of N^2 of the views in the same direction that stand no farther out.  This is done
+// for the views `first` to `end`, whose N^2 lie `step` apart, followed by those of the views that they look ahead to;
+// `tops` holds the largest N^2 of each direction so far.
+DEVICE void make_monotone(
+    const Trust *trusts, const float *shares, int first, int end, float *N2, int step, float *tops
+) {
+    for (int k = first; k < end; ++k) {
+        const Trust &trust = trusts[k];
+        const float own = N2[(k - first) * step];
+        float top = own;
 #pragma unroll
-            for (int s = 0; s < MOST_SECTORS; ++s)
-                if (trusts[k].sectors >> s & 1) tops[s] = fmaxf(tops[s], N2[(k - first) * step]);
-        for (int k = ring; k < ring_end; ++k) {
-            float top = 0.0f;
-#pragma unroll
-            for (int s = 0; s < MOST_SECTORS; ++s)
-                if (trusts[k].sectors >> s & 1) top = fmaxf(top, tops[s]);
-            N2[(k - first) * step] = top;
+        for (int d = 0; d < DIRECTIONS; ++d) {
+            const float belongs = trust.belongs[d];
+            if (belongs > 0.0f) {
+                tops[d] = fmaxf(tops[d], belongs * own);
+                top = fmaxf(top, belongs * tops[d]);
+            }
         }
+        for (int other = k + 1; other < trust.reach; ++other)
+            top = fmaxf(top, shares[trust.first_share + other - k - 1] * N2[(other - first) * step]);
+        N2[(k - first) * step] = top;
     }
 }
 
 // The data term of a pixel with the model's weights, and the information 1 / variance that it holds.  N2 has room for
-// one number for each view of the largest group, `step` apart.  If KEEPS, the weights 1 / N^2 are written to `kept`,
-// scale by scale.
+// one number for each view that the largest group needs, `step` apart.  If KEEPS, the weights 1 / N^2 are written to
+// `kept`, scale by scale.
 template <bool KEEPS>
 DEVICE System weighted_pixel(
-    const Trust *trusts, int T, const Scale *scales, int Q, int use_gradient, float epsilon, float variance, int x, int y,
-    int reweight, Image image, float *N2, int step, float *kept
+    const Trust *trusts, const float *shares, int T, const Scale *scales, int Q, int use_gradient, float epsilon,
+    float variance, int x, int y, int reweight, Image image, float *N2, int step, float *kept
 ) {
     float sum_dI2 = 0.0f, sum_g2 = 0.0f, weights = 0.0f;
     for (int q = 0; q < Q; ++q) {
@@ -163,21 +168,23 @@ DEVICE System weighted_pixel(
         const float blurred_dw2 = scale_term ? blurred_g2[T * stride] : 0.0f;
         float dw2_e = disparity_error(noise, sum_dI2, sum_g2, epsilon, variance);
         if (!use_gradient) dw2_e = 0.0f;  // as G = 0
-        float tops[MOST_SECTORS] = {};
+        float tops[DIRECTIONS] = {};
         for (int first = 0, end; first < T; first = end) {
             end = trusts[first].group_end;
+            const int ahead = trusts[end - 1].reach;
             float *N2_k = N2;
             if (scale_term) {
 #pragma unroll 4
-                for (int k = first; k < end; ++k, N2_k += step) {
+                for (int k = first; k < ahead; ++k, N2_k += step) {
                     float O2 = scale_inconsistency(blurred_g2[k * stride], blurred_dw2);
                     *N2_k = noise_power(G[k * stride], dw2_e, O2, noise);
                 }
             } else {
 #pragma unroll 4
-                for (int k = first; k < end; ++k, N2_k += step) *N2_k = noise_power(G[k * stride], dw2_e, 0.0f, noise);
+                for (int k = first; k < ahead; ++k, N2_k += step)
+                    *N2_k = noise_power(G[k * stride], dw2_e, 0.0f, noise);
             }
-            make_monotone(trusts, first, end, N2, step, tops);
+            make_monotone(trusts, shares, first, end, N2, step, tops);
             N2_k = N2;
 #pragma unroll 4
             for (int k = first; k < end; ++k, N2_k += step) {
