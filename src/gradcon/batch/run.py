@@ -23,7 +23,7 @@ from gradcon.jobs.tally import Tally
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.methods.warm_up import compile_engine
-from gradcon.scene import check_flip
+from gradcon.scene.layout import Layout
 
 
 def run_batch(
@@ -56,7 +56,7 @@ def run_batch(
         As for `gradcon.open_scene` and `gradcon.estimate`.
     points, keep_weights : bool
         Also write points.ply, and weights.npz.
-    flip : {"x", "y", "xy"}, optional
+    flip : {"x", "y", "xy", "t", "tx", "ty", "txy"}, optional
         Reverse the direction of the baselines.
     initial : float, optional
         Disparity to start from, in pixels per unit baseline, for the paper's methods.
@@ -94,7 +94,7 @@ def run_batch(
         workers = kind.workers if workers is None else workers
         if kind.compiles:
             warm_up = partial(compile_engine, kind.name, options.method)
-    check_flip(flip)
+    Layout.parse(flip)
     check_start(options.method, initial)
     if initial is not None and not math.isfinite(initial):
         raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")

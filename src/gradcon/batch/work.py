@@ -19,6 +19,8 @@ from gradcon.methods.options import Options
 from gradcon.pictures.thumbnail import FILE, thumbnail
 from gradcon.result import Result
 from gradcon.result.folder import result_files
+from gradcon.scene.layout import Layout
+from gradcon.scene.variants import laid_out
 
 
 def estimate_scene(
@@ -40,7 +42,7 @@ def estimate_scene(
         raise InputError(path, "is a video", "use gradcon estimate, which starts each frame from the last")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # result.json lists them
-        scene = frames[0].flipped(x="x" in flip, y="y" in flip) if flip else frames[0]
+        scene = laid_out(frames[0], Layout.parse(flip)) if flip else frames[0]
         result = estimate(scene, Options(**options), initial=initial, engine=engine, keep_weights=keep_weights)
     files = {f"{folder}/{FILE}": thumbnail(result.scene.colour, result.disparity)}
     files |= {f"{folder}/{name}": content for name, content in result_files(result, points=points)}

@@ -11,18 +11,23 @@ import typer
 from gradcon.cli import openings
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
 from gradcon.cli.parameters import (
+    Align,
     Alpha,
     Engine,
     Epsilon,
     Flip,
     KeepWeights,
     Method,
+    NoGains,
+    Noise,
     Points,
+    Range,
     Scales,
     Scheduler,
     Solves,
     Without,
     Workers,
+    parse_range,
 )
 from gradcon.methods.options import Options
 
@@ -43,6 +48,10 @@ def _batch(
     engine: Engine = "auto",
     initial: Annotated[float | None, typer.Option(help="The disparity to start from, for the paper's methods.")] = None,
     flip: Flip = None,
+    disparity_range: Range = None,
+    noise: Noise = None,
+    no_gains: NoGains = False,
+    align: Align = False,
     points: Points = False,
     keep_weights: KeepWeights = False,
     reports: Annotated[
@@ -67,7 +76,8 @@ def _batch(
     from gradcon.batch import run_batch
 
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    options = Options(method, alpha, epsilon, scales, solves, without)
+    limits = parse_range(disparity_range)
+    options = Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
     refuse_unwritable(out, files=())
     try:
         found = run_batch(

@@ -14,6 +14,7 @@ from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_resul
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import (
+    Align,
     Alpha,
     ColourMap,
     Engine,
@@ -21,10 +22,14 @@ from gradcon.cli.parameters import (
     Flip,
     KeepWeights,
     Method,
+    NoGains,
+    Noise,
     Points,
+    Range,
     Scales,
     Solves,
     Without,
+    parse_range,
 )
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE, refuse_foreign_folder
@@ -34,7 +39,8 @@ from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.result.depth import calibration_of
 from gradcon.result.folder import write_result
 from gradcon.result.points import KEEP, check_keep
-from gradcon.scene import check_flip
+from gradcon.scene.layout import Layout
+from gradcon.scene.variants import laid_out
 
 if TYPE_CHECKING:
     from gradcon.io.listing import Listing
@@ -54,6 +60,10 @@ def _estimate(
     views: openings.Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
+    disparity_range: Range = None,
+    noise: Noise = None,
+    no_gains: NoGains = False,
+    align: Align = False,
     initial: Annotated[
         str | None,
         typer.Option(metavar="MAP|NUMBER", help="A map to continue from; for the paper's methods also a number."),
@@ -84,9 +94,10 @@ def _estimate(
     folder of its own.
     """
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    options = Options(method, alpha, epsilon, scales, solves, without)
+    limits = parse_range(disparity_range)
+    options = Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
     engines.check(engine)
-    check_flip(flip)
+    layout = Layout.parse(flip)
     check_colour_map(cmap)
     if not points and (normals or keep is not None):
         option = "normals" if normals else "keep"
@@ -102,7 +113,7 @@ def _estimate(
 
     def prepare(opened: Scene) -> Scene:
         if flip:
-            opened = opened.flipped(x="x" in flip, y="y" in flip)
+            opened = laid_out(opened, layout)
         if depth or points:
             calibration_of(opened)
         return opened
@@ -126,7 +137,7 @@ def _estimate(
         warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
     summary = write_result(result, out, **what)
-    warn(result)
+    warn(result.warnings)
     print(summary.rstrip() if json else describe(result, out))
 
 
@@ -211,7 +222,7 @@ def _demo(out: Out = Path("demo")) -> None:
     refuse_unwritable(out)
     refuse_foreign_folder(out, own=[demo.FOLDER])  # a demo that was stopped has left it there
     result = demo.run(out)
-    warn(result)
+    warn(result.warnings)
     print(describe(result, out))
     page = (out / demo.PAGE).resolve()
     print(f"{'views':11} {out / demo.FOLDER}: a scene to try other commands on")

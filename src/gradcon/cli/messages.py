@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from gradcon.result.facts import facts_of, table
 from gradcon.scene.units import DISPARITY_UNIT
 
 
-def warn(result: Result) -> None:
-    """Show the warnings of a result where they cannot be missed."""
-    for text in result.warnings:
+def warn(texts: Iterable[str]) -> None:
+    """Show warnings where they cannot be missed."""
+    for text in texts:
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.panel import Panel

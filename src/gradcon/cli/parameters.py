@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gradcon import engines
+from gradcon.errors import InputError
 from gradcon.methods.registry import METHODS
 from gradcon.pictures.colour_maps import COLOUR_MAPS
 
@@ -30,7 +31,7 @@ Without = Annotated[str | None, typer.Option(help=f"Leave out an ingredient of {
 Alpha = Annotated[float, typer.Option(help=f"The weight of the smoothness term; {_not_for('alpha')}.")]
 Epsilon = Annotated[
     float | None,
-    typer.Option(help="The noise of the images, whose range is 0 to 1; found from the images unless given."),
+    typer.Option(help=f"The paper's epsilon; found from the noise of the images unless given; {_not_for('epsilon')}."),
 ]
 Scales = Annotated[
     int | None,
@@ -38,7 +39,22 @@ Scales = Annotated[
 ]
 Solves = Annotated[int, typer.Option(help=f"The largest number of solves; {_not_for('solves')}.")]
 Engine = Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}.")]
-Flip = Annotated[str | None, typer.Option(help="Reverse the baselines along x, y or both (xy).")]
+Flip = Annotated[
+    str | None,
+    typer.Option(help="Reverse the baselines along x, y or both (xy); a t in front exchanges x and y first."),
+]
+Range = Annotated[
+    str | None,
+    typer.Option("--range", metavar="LOW,HIGH", help="The disparities to look for; found in the views unless given."),
+]
+Noise = Annotated[
+    float | None,
+    typer.Option(help="The standard deviation of the noise, for pixels from 0 to 1; measured unless given."),
+]
+NoGains = Annotated[bool, typer.Option("--no-gains", help="Do not compensate differences in brightness.")]
+Align = Annotated[
+    bool, typer.Option("--align", help="Also compensate small shifts, rotations and scales of the views.")
+]
 ColourMap = Annotated[
     str, typer.Option("--cmap", metavar="NAME", help=f"The colours of the disparity: {one_of(COLOUR_MAPS)}.")
 ]
@@ -52,3 +68,14 @@ Workers = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")
 ]
+
+
+def parse_range(text: str | None) -> tuple[float, float] | None:
+    """Parse the option --range, such as "-2,3"."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError("range", f"{text!r} is not LOW,HIGH", "give two numbers, such as --range=-2,3") from None
+    return low, high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from gradcon.methods.look import CAMERAS, QUICK_ESTIMATE
+from gradcon.methods.look.description import CAMERAS, FROM_VIEWS
 
 
 def info_table(found: dict[str, Any], command: list[str]) -> str:
@@ -21,10 +21,9 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         ("meaning", _meaning(found)),
         ("depth", _depth(calibration)),
         ("truth", "ground truth is available" if found["ground_truth"] else "no ground truth"),
+        *(tuple(line) for line in found["lines"][1:]),
         ("estimate", shlex.join(command)),
     ]
-    if found["gcm_options"]:
-        rows.append(("with gcm", shlex.join([*command, "--method", "gcm", *found["gcm_options"]])))
     if "columns" in found["metadata"]:
         rows.insert(2, ("columns", found["metadata"]["columns"]))
     if "slide" in found["metadata"]:
@@ -35,9 +34,8 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
 
 
 def _span(span: dict[str, Any]) -> str:
-    about = "about " if span["from"] == QUICK_ESTIMATE else ""
-    known = "unknown" if span["low"] is None else f"{about}{span['low']:.3g} to {span['high']:.3g}"
-    return f"{known} (from {span['from']})"
+    about = "about " if span["from"] == FROM_VIEWS else ""
+    return f"{about}{span['low']:.3g} to {span['high']:.3g} (from {span['from']})"
 
 
 def _meaning(found: dict[str, Any]) -> str:

@@ -36,20 +36,19 @@ def _info(
     The report includes its views, baselines, units and range of disparities, and the command to estimate it.  The
     picture shows the views of a grid arranged like their cameras.
     """
+    from gradcon.cli.messages import warn
     from gradcon.cli.scene_info import info_table
     from gradcon.files import write_file
     from gradcon.io import Frames, open_frames
     from gradcon.methods.look import describe_scene
     from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
-    from gradcon.scene import check_flip
+    from gradcon.scene.layout import Layout
 
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    check_flip(flip)
+    layout = Layout.parse(flip)
     if picture is not None and picture.suffix.lower() != ".png":
         raise InputError("picture", f"{picture} does not end in .png", "give the name of a PNG file")
-    listing = open_frames(scene, **told).listing.chosen(views)
-    if flip:
-        listing = listing.flipped(x="x" in flip, y="y" in flip)
+    listing = open_frames(scene, **told).listing.chosen(views).laid_out(layout)
     described = describe_scene(Frames(listing))
     path = f"./{scene}" if str(scene).startswith("-") else str(scene)
     options = openings.as_options({**told, "views": None if views == "all" else views, "flip": flip})
@@ -60,6 +59,7 @@ def _info(
         described["contact_sheet"] = str(picture)
         order = "arranged like their cameras" if on_a_grid(listing) else "one after the other"
         text += f"\n{'picture':11} {picture}: all views, {order}, with a frame around the reference"
+    warn(described["doubts"])
     print(as_json(described) if json else text)
 
 

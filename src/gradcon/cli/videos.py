@@ -114,7 +114,7 @@ def estimate_video(
             story["seconds"] = time.perf_counter() - begun
             write_file(out / LIST, (as_json(story) + "\n").encode())
             show(rows[-1])
-            warn(result)
+            warn(result.warnings)
     print(as_json(story) if json else _describe(story, rows, out))
 
 

@@ -22,6 +22,7 @@ from gradcon.io.fields import hint
 from gradcon.io.images import read_image
 from gradcon.scene import Scene, Views, choose_views, geometry
 from gradcon.scene.calibration import Calibration
+from gradcon.scene.layout import Layout
 
 Baseline = tuple[float, float]
 Read = Callable[[int], NDArray[Any]]
@@ -71,23 +72,25 @@ class Listing:
         kept = choose_views(baselines_of(others, self.reference, self._shape()), which)
         return replace(self, views=[self.reference, *(others[k] for k in kept)])
 
-    def flipped(self, x: bool, y: bool) -> Listing:
-        """Return the listing with all baselines reversed along x, y or both, as `Scene.flipped` does."""
-        flipped: dict[int, View] = {}
+    def laid_out(self, layout: Layout) -> Listing:
+        """Return the listing with all baselines transposed or reversed, as `Scene.flipped` does."""
+        if layout == Layout():
+            return self
+        moved: dict[int, View] = {}
         for view in self.views:
             if isinstance(view.stands, geometry.Camera):
                 problem = "its views have camera matrices, and only the baselines of a planar array can be flipped"
                 raise InputError(self.source, problem, "correct the matrices")
-            stands = (-view.stands[0] if x else view.stands[0], -view.stands[1] if y else view.stands[1])
-            flipped[id(view)] = replace(view, stands=stands)
+            x, y = layout.of(np.array([view.stands], np.float64))[0].tolist()
+            moved[id(view)] = replace(view, stands=(x, y))
         calibrate = self.calibration
 
         def calibration(shape: tuple[int, int]) -> Calibration | None:
             known = calibrate(shape) if calibrate is not None else None
-            return known.flipped(x, y) if known is not None else None
+            return known.laid_out(layout) if known is not None else None
 
-        reference = flipped[id(self.reference)]
-        return replace(self, views=list(flipped.values()), reference=reference, calibration=calibration)
+        reference = moved[id(self.reference)]
+        return replace(self, views=list(moved.values()), reference=reference, calibration=calibration)
 
     def _shape(self) -> tuple[int, int]:
         """Return (height, width), for which a camera's image is read if the source does not state it."""

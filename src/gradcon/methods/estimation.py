@@ -97,7 +97,7 @@ def estimate(
         .minimise(
             ready.scene,
             ready.options,
-            initial=initial,
+            initial=ready.start if initial is None else initial,
             engine=worker,
             progress=progress,
             callback=callback,
@@ -164,7 +164,7 @@ def finish(
     if not findings.differ:  # nothing is known
         low, high = findings.disparity_range
         maps = maps[0], module_of(maps[1]).full_like(maps[1], high - low)
-    return Finished(run, scene, options, findings, _describe(initial, options), start, maps, warned)
+    return Finished(run, scene, options, findings, _describe(initial, ready), start, maps, warned)
 
 
 @in_words
@@ -214,8 +214,8 @@ def check_scene(scene: object) -> None:
         raise InputError("scene", f"is a {kind}, not a Scene", "use open_scene, or Scene.from_lightfield")
 
 
-def _describe(initial: ArrayLike | None, options: Options) -> float | str | None:
+def _describe(initial: ArrayLike | None, ready: Prepared) -> float | str | None:
     if initial is None:
-        return METHODS[options.method].start
+        return ready.start
     given = as_array(initial)
     return float(given) if given.ndim == 0 else "a map"

@@ -126,7 +126,8 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
         if how.chained and not is_first and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
         method = METHODS[how.options.method].load()
-        run = method.minimise(ready.scene, ready.options, initial=initial, engine=engine, look=ready.look)
+        begin = ready.start if initial is None else initial
+        run = method.minimise(ready.scene, ready.options, initial=begin, engine=engine, look=ready.look)
         finished = finish(run, ready, initial, start, how.check_directions and is_first)
         yield finished._replace(scene=ready.used(scene))  # the result must not hold the device's memory
         if how.chained:

@@ -23,7 +23,7 @@ class Options:
     method : str
         The occlusion-aware plane sweep `sweep`, the Gradient Consistency Model `gcm` of [1]_, or one of the paper's
         baselines: `coarse-to-fine`, `progressive`, `naive`.  All but the first have the next four parameters, which
-        `sweep` rejects.
+        `sweep` rejects; the last four belong to all methods.
     alpha : float
         Weight of the smoothness term: alpha of eqn:Gen_optimization.
     epsilon : float, optional
@@ -39,6 +39,14 @@ class Options:
         An ingredient to leave out, for ablations.  Of `gcm`, a term of N^2 in eqn:exp_noise_pwr: `gradient` (the term
         of G) or `scale` (the term of O).  Of `sweep`, one of `colour`, `arms`, `near`, `noise`, `edges`, `surface` and
         `median`.
+    disparity_range : (float, float), optional
+        The lowest and the highest disparity to look for, in pixels per unit baseline.  Found in the views by default.
+    noise : float, optional
+        Standard deviation of the images' noise, for pixels from 0 to 1.  Measured by default.
+    gains : bool
+        Whether to compensate differences in brightness between the views.
+    align : bool
+        Whether to find out by how much the views are shifted, turned or scaled against each other, and compensate it.
 
     References
     ----------
@@ -50,7 +58,7 @@ class Options:
     >>> Options().method
     'sweep'
     >>> Options("gcm", alpha=0.2, scales=5).parameters()
-    {'method': 'gcm', 'alpha': 0.2, 'epsilon': None, 'scales': 5, 'solves': 300, 'without': None}
+    {'method': 'gcm', 'alpha': 0.2, 'epsilon': None, 'scales': 5, 'solves': 300, 'without': None, ...}
     """
 
     method: str = registry.DEFAULT
@@ -60,16 +68,18 @@ class Options:
     solves: int = 300
     without: str | None = None
     disparity_range: tuple[float, float] | None = None
+    noise: float | None = None
     gains: bool = True
     align: bool = False
 
     def __post_init__(self) -> None:
-        for field in ("alpha", "epsilon"):
+        for field in ("alpha", "epsilon", "noise"):
             value = getattr(self, field)
-            if value is None and field == "epsilon":
+            if value is None and field != "alpha":
                 continue
             if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
                 raise InputError(field, f"{value!r} is not a positive number")
+        check_range(self.disparity_range)
         for field, most in (("scales", 8), ("solves", 1_000_000)):
             value = getattr(self, field)
             if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
@@ -84,7 +94,7 @@ class Options:
         recipe = RECIPES.get(self.method)
         if recipe is None:
             return self
-        return replace(self, epsilon=self.noise_parameter, scales=self.scales or recipe.scales)
+        return replace(self, epsilon=self.noise_parameter, scales=self.scales or recipe.scales, gains=False)
 
     @property
     def noise_parameter(self) -> float:
@@ -95,3 +105,13 @@ class Options:
         """Return the method and the parameters that it has."""
         own = ("method", "without", *registry.METHODS[self.method].parameters)
         return {name: value for name, value in asdict(self).items() if name in own}
+
+
+def check_range(limits: tuple[float, float] | None) -> None:
+    """Refuse a range of disparities that is none."""
+    if limits is None:
+        return
+    ends = np.asarray(limits)
+    if ends.shape != (2,) or ends.dtype.kind not in "uif" or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+        problem = f"{limits!r} is not a range of disparities"
+        raise InputError("disparity_range", problem, "give the lowest and the highest, such as (-2, 3)")

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcon.methods.found_settings import found
 from gradcon.methods.look import Look, look_at
 from gradcon.methods.look.alignment import alignment
+from gradcon.methods.look.noise import INDEPENDENT
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 from gradcon.methods.sweep.settings import smoothing
@@ -24,6 +26,7 @@ class Prepared(NamedTuple):
 
     scene: Scene  # compensated for what the look has found
     options: Options  # with what the look has found in place of what was not given
+    start: float | None  # the disparity to start from, if none is given
     look: Look
     alignment: Floats | None  # of the targets, if it was asked for
     seconds: float
@@ -51,10 +54,14 @@ def prepare(
         bright = [view for view in look.findings.brightness if view.view in scene.target_names]
         gain, offset = (np.array([getattr(view, name) for view in bright]) for name in ("gain", "offset"))
         scene = with_colours(scene, *compensated_colours(scene.colours, scene.colour_scale, gain, offset))
+    start = None
     if METHODS[options.method].sweeps:
         blur, _ = smoothing(look.findings.noise)
         scene = smoothed(scene, blur) if blur else scene
-    return Prepared(scene, options, look, known, time.perf_counter() - began)
+    else:
+        luma_noise = look.findings.noise * (INDEPENDENT if scene.colours.shape[1] == 3 else 1)
+        options, start = found(options, *look.findings.disparity_range, luma_noise, scene.unit)
+    return Prepared(scene, options, start, look, known, time.perf_counter() - began)
 
 
 def _mean_shift(A: Floats, scene: Scene) -> float:

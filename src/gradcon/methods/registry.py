@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from gradcon.methods.options import Options
 
 DEFAULT = "sweep"
-FOUND_PARAMETERS = ("epsilon", "disparity_range", "gains", "align")  # of every method, found in the views
-PAPER_PARAMETERS = ("alpha", "scales", "solves", *FOUND_PARAMETERS)
+PARAMETERS = ("disparity_range", "noise", "gains", "align")  # of every method
+PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves", *PARAMETERS)
 MODEL_TERMS = {  # of the Gradient Consistency Model
     "gradient": "ignores that gradients differ between views",
     "scale": "ignores that gradients differ between scales",
@@ -107,7 +107,7 @@ _PAPER = (
     Method(name, "gradcon.methods.loop", MODEL_TERMS if recipe.weighted else {}, PAPER_PARAMETERS, start=0.0)
     for name, recipe in RECIPES.items()
 )
-_SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, FOUND_PARAMETERS, sweeps=True)
+_SWEEP = Method("sweep", "gradcon.methods.sweep.run", SWEEP_TERMS, PARAMETERS, sweeps=True)
 METHODS = {method.name: method for method in (_SWEEP, *_PAPER)}
 
 

@@ -46,7 +46,7 @@ class Findings:
     differ : bool
         Whether the views differ at all.
     layout : str or None
-        The options for the layout of the cameras that explains the views best, if it is not the one that is used.
+        The argument of --flip with which the views agree best, if it is not the one in use; empty for none.
     doubts : list of str
         What the user should look at, in sentences.
     """
@@ -89,8 +89,8 @@ class Findings:
         return "the views are equally bright"
 
     def _places(self) -> str:
-        if self.layout:
-            return f"laid out differently ({self.layout})"
+        if self.layout is not None:
+            return f"laid out differently ({f'--flip {self.layout}' if self.layout else 'no --flip'})"
         if self.aligned:
             return f"aligned, by {self.out_of_place:.1f} pixels"
         return f"in place within {max(self.out_of_place, 0.05):.1f} pixels"

@@ -69,9 +69,3 @@ def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: 
             name, f"its ground truth has the shape {array.shape} but the views have {shape}", "use the matching file"
         )
     return np.where(np.isfinite(array), array, np.float32(np.nan))
-
-
-def check_flip(flip: str | None) -> None:
-    """Refuse an unknown axis to flip."""
-    if flip not in (None, "x", "y", "xy"):
-        raise InputError("flip", f"{flip!r} is not an axis", "use x, y or xy")

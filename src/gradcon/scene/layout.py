@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradcon.errors import InputError
 from gradcon.scene.geometry import Floats
+
+TEXTS = ("x", "y", "xy", "t", "tx", "ty", "txy")
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,16 @@ class Layout:
         x, y = (self.y, self.x) if other.transposed else (self.x, self.y)
         return Layout(x ^ other.x, y ^ other.y, self.transposed ^ other.transposed)
 
+    @classmethod
+    def parse(cls, text: str | None) -> Layout:
+        """Return the layout of an option --flip, such as "xy"; "t" stands for transposed.  None changes nothing."""
+        if text is None:
+            return cls()
+        if text not in TEXTS:
+            raise InputError("flip", f"{text!r} is not one of {', '.join(TEXTS)}")
+        return cls("x" in text, "y" in text, "t" in text)
+
     @property
-    def options(self) -> str:
-        """The command-line options for this layout; empty if nothing changes."""
-        axes = "x" * self.x + "y" * self.y
-        return " ".join(["--transpose"] * self.transposed + [f"--flip {axes}"] * bool(axes))
+    def text(self) -> str:
+        """What `parse` reads; empty if nothing changes."""
+        return "t" * self.transposed + "x" * self.x + "y" * self.y

@@ -99,7 +99,8 @@ def _fit(reference: Channels, target: Channels) -> tuple[Any, Any, float]:
 def _striking(views: Views) -> tuple[NDArray[np.float64], Gains | None]:
     """Return the reference's brightness, and the gains by all pixels if they are too large to match the views."""
     images = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
-    mean, spread = (np.nan_to_num(part(images, axis=(2, 3), dtype=np.float64)) for part in (np.nanmean, np.nanstd))
+    mean = np.asarray(np.nan_to_num(np.nanmean(images, axis=(2, 3), dtype=np.float64)))
+    spread = np.asarray(np.nan_to_num(np.nanstd(images, axis=(2, 3), dtype=np.float64)))
     gain = np.where(np.minimum(spread[1:], spread[0]) > FLAT, spread[1:] / np.maximum(spread[0], FLAT), 1.0)
     gains = Gains(np.clip(gain, 1 / LARGEST, LARGEST), mean[1:] - gain * mean[0])
     return mean[0], gains if np.abs(gains.effect(mean[0])).max() > STRIKING else None

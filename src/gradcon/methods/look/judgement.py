@@ -36,7 +36,7 @@ def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better:
             f"the cameras seem to be laid out differently: the views agree much better {_with(scene, better)}. "
             "Check how rows and columns are counted."
         )
-        return replace(_doubted(findings, scene, text), layout=scene.layout.then(better).options)
+        return replace(_doubted(findings, scene, text), layout=scene.layout.then(better).text)
     odd, names = odd_views(small, compared), [scene.target_names[t] for t in small.order]
     for first, second in odd.exchanged:
         text = f"{names[first]} and {names[second]} seem to be exchanged: each fits in the place of the other."
@@ -78,8 +78,8 @@ def _listed(names: list[str]) -> str:
 
 def _with(scene: Scene, better: Layout) -> str:
     """Name the options for a layout, whatever options led to the present one."""
-    options = scene.layout.then(better).options
-    return f"with {options}" if options else f"without {scene.layout.options}"
+    flip = scene.layout.then(better).text
+    return f"with --flip {flip}" if flip else f"without --flip {scene.layout.text}"
 
 
 def _out_of_place(small: Views, motion: Motion, unusual: list[int]) -> tuple[float, float]:

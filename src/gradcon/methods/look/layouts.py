@@ -28,7 +28,7 @@ from gradcon.scene.layout import Layout
 STEP = 1.0  # pixels of the farthest view, from label to label
 EVERY = 2  # rows of the small copy
 SMALLEST = 16  # pixels on the shorter side of a copy that tells anything
-CLEARLY = 0.75  # another layout leaves less than this share of the difference
+CLEARLY = 0.93  # another layout leaves less than this share of the difference; right ones leave 0.995 or more
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
 FARTHEST = 4  # views in which to look for hidden pixels
 ENOUGH = 100  # hidden pixels for a verdict

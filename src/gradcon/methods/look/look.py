@@ -49,8 +49,8 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
     findings = Findings(
         disparity_range=(low, high),
-        noise=measured_noise(scene, low, high, engine) if options.epsilon is None else options.epsilon,
-        given=[name for name in ("disparity_range", "epsilon") if getattr(options, name) is not None],
+        noise=measured_noise(scene, low, high, engine) if options.noise is None else options.noise,
+        given=[name for name in ("disparity_range", "noise") if getattr(options, name) is not None],
         brightness=_brightness(scene, compared),
         compensated=compared.noticeable and options.gains,
         doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
