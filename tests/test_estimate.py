@@ -157,7 +157,7 @@ def without_a_map(kind):
 
 @pytest.mark.parametrize("kind", ["noise", "baselines"])
 def test_a_run_that_only_jitters_has_not_converged(kind):
-    result = estimate(without_a_map(kind), Options("gcm"), check_directions=False)
+    result = estimate(without_a_map(kind), Options("gcm").as_in_the_paper(), check_directions=False)
     assert result.stopped.reason is StopReason.JITTERS
     assert len(result.history) < Options().solves
     for word in ("Not converged", "jitters", "noisier", "baselines", "Raise `epsilon`"):
@@ -274,13 +274,23 @@ def test_a_parameter_that_the_method_lacks_is_refused(options):
 def test_a_result_lists_the_parameters_that_its_method_has():
     scene = shifted_scene(0.1, (32, 40))
     default = estimate(scene, check_directions=False)
-    assert list(default.parameters) == ["method", "without", "disparity_range", "labels", "initial"]
+    assert list(default.parameters) == [
+        "method",
+        "without",
+        "disparity_range",
+        "noise",
+        "gains",
+        "align",
+        "labels",
+        "initial",
+    ]
     assert (default.parameters["method"], default.parameters["initial"]) == ("sweep", None)
     again = estimate(scene, Options(without="median"), initial=default.disparity, check_directions=False)
     assert (again.parameters["without"], again.parameters["initial"]) == ("median", "a map")
     paper = estimate(scene, Options("naive", solves=1), check_directions=False)
     expected = {"method": "naive", "alpha": 0.5, "epsilon": 2e-4, "scales": 1, "solves": 1, "without": None}
-    assert paper.parameters == {**expected, "initial": 0.0}
+    found = {"disparity_range": None, "noise": None, "gains": True, "align": False}
+    assert paper.parameters == {**expected, **found, "initial": 0.0}
 
 
 @pytest.mark.parametrize("method", ["sweep", "gcm"])

@@ -51,7 +51,7 @@ def test_without_a_look_the_papers_settings_are_used_and_recorded():
     scene = synth.render("planes", (48, 48), grid=3)
     run = minimise(scene, Options("gcm", solves=1))
     assert run.choices() == {"scales": 3, "epsilon": PAPER_EPSILON}
-    assert Options("gcm").as_in_the_paper() == Options("gcm", scales=3, epsilon=PAPER_EPSILON)
+    assert Options("gcm").as_in_the_paper() == Options("gcm", scales=3, epsilon=PAPER_EPSILON, gains=False)
     assert Options().as_in_the_paper() == Options()
     given = estimate(scene, Options("gcm", solves=1, epsilon=0.01, scales=2), check_directions=False)
     assert (given.parameters["epsilon"], given.parameters["scales"]) == (0.01, 2)

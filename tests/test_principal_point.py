@@ -11,6 +11,7 @@ from PIL import Image
 from gradcon import Calibration, open_scene, synth
 from gradcon.io.formats.hci import view_name, write_hci
 from gradcon.io.images import read_image
+from gradcon.scene.layout import Layout
 
 ROWS, COLUMNS = 3, 5
 CELLS = [(v, u) for v in range(ROWS) for u in range(COLUMNS)]
@@ -50,7 +51,7 @@ def test_a_flipped_scene_equals_the_one_counted_the_right_way(
 
 def test_a_given_principal_point_is_kept() -> None:
     K = np.array([[100.0, 0, 17], [0, 100, 9], [0, 0, 1]])
-    np.testing.assert_array_equal(Calibration(1.0, K, 0.5).flipped(x=True, y=True).K, K)
+    np.testing.assert_array_equal(Calibration(1.0, K, 0.5).laid_out(Layout(x=True, y=True)).K, K)
 
 
 def test_points_of_two_middlebury_references_differ_by_the_baseline(tmp_path: Path) -> None:

@@ -22,7 +22,10 @@ CONES_SIZE = (375, 450)
 @pytest.fixture(scope="module")
 def hci(data_folder):
     """The results of all HCI scenes after 40 solves."""
-    return {name: estimate(open_scene(data_folder / "hci" / name), Options("gcm", solves=40)) for name in GCM_40_SOLVES}
+    return {
+        name: estimate(open_scene(data_folder / "hci" / name), Options("gcm", solves=40).as_in_the_paper())
+        for name in GCM_40_SOLVES
+    }
 
 
 def test_hci_accuracy_after_40_solves(hci):

@@ -15,6 +15,7 @@ import gradcon
 ENGINE = """
 from gradcon.engines.device import Host
 from gradcon.engines.reference import ReferenceEngine
+from gradcon.engines.reference_sweep import ReferenceSweep
 
 
 class Abacus(ReferenceEngine):
@@ -23,6 +24,10 @@ class Abacus(ReferenceEngine):
 
 def create(scene, epsilon, after=None):
     return Abacus(scene, epsilon)
+
+
+def create_sweep(views):
+    return ReferenceSweep(views)
 
 
 def why_not(scene=None, stages=(), after=None):
@@ -55,7 +60,7 @@ class Guess:  # the same disparity everywhere, without a single solve
         return {"luck": 7}
 
 
-def minimise(scene, options, *, initial=None, engine="auto", progress=False, callback=None, keep_weights=False):
+def minimise(scene, options, *, initial=None, engine="auto", progress=False, callback=None, keep_weights=False, look=None):
     return Guess(scene, create(engine, scene, options.epsilon, ()) if isinstance(engine, str) else engine)
 """
 

@@ -14,6 +14,8 @@ from gradcon import Result, Scene, estimate, synth
 from gradcon.cli.messages import describe
 from gradcon.result.facts import table
 
+LOOK = ["range", "images", "cameras"]  # what was found before the run
+
 
 @pytest.fixture(scope="module")
 def result() -> Result:
@@ -45,7 +47,7 @@ def test_the_summary_prints_the_facts(result: Result) -> None:
     summary = result.summary()
     assert repr(summary) == str(summary) == f"{summary}"
     found = rows(str(summary))
-    assert list(found) == ["scene", "disparity", "depth", "uncertainty", "accuracy", "engine", "stopped"]
+    assert list(found) == ["scene", "disparity", "depth", "uncertainty", "accuracy", *LOOK, "engine", "stopped"]
     assert found["scene"].startswith("planes: 5 views of 40 x 40")
     assert found["accuracy"].startswith(f"RMSE {result.metrics['rmse']:.4f}, ")
     assert found["engine"].startswith(f"{result.engine}, {result.effort} in ")

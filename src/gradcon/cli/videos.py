@@ -22,7 +22,7 @@ from gradcon.cli.messages import warn
 from gradcon.errors import InputError
 from gradcon.files import write_file
 from gradcon.io import Frames
-from gradcon.io.outputs import FOUND, RESULT_FILES, SUMMARY, is_output, refuse_foreign_folder
+from gradcon.io.outputs import RESULT_FILES, SUMMARY, is_output, refuse_foreign_folder
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
 from gradcon.progress import Display, counted
@@ -84,11 +84,13 @@ def estimate_video(
 
     footage = Footage(found)
     content: dict[int, str | None] = {}
+    given: dict[str, Any] = {}  # the views, also those that are left out of a frame because they are odd
 
     def scenes() -> Iterator[Scene]:
         for k in chosen:
             scene = prepare(found[k])
             scene.name = f"{scene.name}, frame {k}"
+            given.update(views=len(scene.colours), targets=scene.target_names, baselines=scene.baselines.tolist())
             content[k] = footage.fingerprint(k, [scene.reference_name, *scene.target_names])
             yield scene
 
@@ -101,8 +103,8 @@ def estimate_video(
         warnings.simplefilter("ignore")  # result.warnings holds them, and they are shown below
         results = estimate_many(scenes(), options, initial="previous", first=initial, engine=engine)
         for k, folder, result in zip(chosen, folders, results, strict=True):
-            story["source"] = {**result.source, "name": name, "frames": len(found)}
-            story["parameters"] = {k: v for k, v in result.parameters.items() if k not in ("initial", *FOUND)}
+            story["source"] = {**result.source, **given, "name": name, "frames": len(found)}
+            story["parameters"] = options.parameters()
             if not rows:
                 earlier = _earlier(out, story, footage)
             save(result, out / folder)

@@ -13,7 +13,8 @@ from gradcon.files import files_in
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
 OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
 VIDEO_LIST = "video.json"  # in a folder that holds one folder of results per frame
-FOUND = ("disparity_range", "labels")  # parameters in a summary that a method finds itself, for each scene
+# Parameters in a summary that a method finds itself, for each scene.
+FOUND = ("disparity_range", "labels", "scales", "epsilon", "initial")
 UNCERTAINTY_PICTURE = "uncertainty.png"  # written by `gradcon evaluate --uncertainty`
 RESULT_FILES = (  # everything that a result may write into its folder
     "disparity.pfm",

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -15,16 +15,17 @@ from gradcon.arrays import as_array, module_of, to_host
 from gradcon.engines import Device, Worker
 from gradcon.engines.failures import in_words
 from gradcon.errors import InputError
-from gradcon.methods.look.judgement import reversed_sentence
 from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
-from gradcon.methods.preparation import Prepared, prepare
 from gradcon.methods.registry import METHODS, MethodRun
 from gradcon.progress import waiting
 from gradcon.result import Result
 from gradcon.result.findings import Findings
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
+
+if TYPE_CHECKING:
+    from gradcon.methods.preparation import Prepared
 
 LOOKING = "still looking at the views; the first run compiles for up to a minute"
 
@@ -84,6 +85,8 @@ def estimate(
     >>> result.disparity.shape
     (48, 48)
     """
+    from gradcon.methods.preparation import prepare  # it imports SciPy, which `gradcon --help` need not
+
     options = options or Options()
     check_scene(scene)
     start = time.perf_counter()
@@ -148,6 +151,7 @@ def finish(
     run: MethodRun, ready: Prepared, initial: ArrayLike | None, start: float, check_directions: bool
 ) -> Finished:
     """Compute the uncertainty and tell near from far, while the engine still holds the run."""
+    from gradcon.methods.look.judgement import reversed_sentence
     from gradcon.methods.look.layouts import behind_surfaces
 
     run.clock.seconds["look"] = ready.seconds

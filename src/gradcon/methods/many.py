@@ -15,7 +15,6 @@ from gradcon.engines import Device, Worker
 from gradcon.errors import InputError
 from gradcon.methods.estimation import Finished, as_result, brought, check_scene, engine_for, finish
 from gradcon.methods.options import Options
-from gradcon.methods.preparation import prepare
 from gradcon.methods.registry import METHODS
 from gradcon.result import Result
 from gradcon.scene import Scene
@@ -112,6 +111,8 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
+    from gradcon.methods.preparation import prepare  # it imports SciPy, which `gradcon --help` need not
+
     source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
     engine: Worker | None = None
     known: Floats | None = None  # the alignment, which all frames of a video share

@@ -11,7 +11,7 @@ import numpy as np
 from gradcon.methods.found_settings import found
 from gradcon.methods.look import Look, look_at
 from gradcon.methods.look.alignment import alignment
-from gradcon.methods.look.noise import INDEPENDENT
+from gradcon.methods.look.noise import noise_of_luma
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 from gradcon.methods.sweep.settings import smoothing
@@ -56,10 +56,10 @@ def prepare(
         scene = with_colours(scene, *compensated_colours(scene.colours, scene.colour_scale, gain, offset))
     start = None
     if METHODS[options.method].sweeps:
-        blur, _ = smoothing(look.findings.noise)
+        blur, _ = smoothing(look.findings.noise, look.findings.texture)
         scene = smoothed(scene, blur) if blur else scene
     else:
-        luma_noise = look.findings.noise * (INDEPENDENT if scene.colours.shape[1] == 3 else 1)
+        luma_noise = noise_of_luma(look.findings.noise, scene)
         options, start = found(options, *look.findings.disparity_range, luma_noise, scene.unit)
     return Prepared(scene, options, start, look, known, time.perf_counter() - began)
 

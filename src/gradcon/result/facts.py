@@ -36,7 +36,7 @@ def facts_of(result: Result) -> list[Fact]:
     if result.metrics:
         rmse, bad = result.metrics["rmse"], result.metrics["badpix_007"]
         facts.append(("accuracy", f"RMSE {rmse:.4f}, {bad:.1f} % of pixels off by more than 0.07"))
-    facts += result.findings.lines()
+    facts += result.findings.lines() if result.findings is not None else []
     facts.append(("engine", f"{result.engine}{note}, {result.effort} in {result.seconds['total']:.2f} s"))
     facts.append(("stopped", str(result.stopped)))
     return facts

@@ -29,6 +29,8 @@ class Findings:
         The disparities in the scene, with a margin, in pixels per unit baseline.
     noise : float
         Standard deviation of the images' noise, for pixels from 0 to 1.
+    texture : float
+        How much the flatter quarter of the reference varies, in units of the noise.
     given : list of str
         Which of these the user gave.
     brightness : list of Brightness
@@ -53,6 +55,7 @@ class Findings:
 
     disparity_range: tuple[float, float]
     noise: float
+    texture: float
     given: list[str] = field(default_factory=list)
     brightness: list[Brightness] = field(default_factory=list)
     compensated: bool = False

@@ -102,12 +102,12 @@ class Result:
         What `gradcon.evaluate` returns; None without ground truth.
     warnings : list of str
         What the user should look at.
-    findings : gradcon.result.findings.Findings
-        What a look at the views found out beforehand: range, noise, brightness, oddities.
     scene : Scene
         The scene that was estimated.
     weights : gradcon.result.weights.Weights or None
         Which views and scales were trusted, if `estimate` was asked to record it.
+    findings : gradcon.result.findings.Findings or None
+        What a look at the views found out before the run: their range, noise, brightness and oddities.
     """
 
     disparity: NDArray[np.float32]
@@ -121,9 +121,9 @@ class Result:
     seconds: dict[str, float]
     metrics: dict[str, float] | None
     warnings: list[str]
-    findings: Findings
     scene: Scene = field(repr=False, compare=False)
     weights: Weights | None = field(default=None, repr=False, compare=False)
+    findings: Findings | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         height, width = self.disparity.shape

@@ -60,7 +60,7 @@ def summary_fields(result: Result) -> dict[str, Any]:
         "calibration": calibration.summary() if calibration is not None else None,
         "depth": depth_summary(result.depth(), calibration.unit) if calibration is not None else None,
         "parameters": result.parameters,
-        "findings": result.findings.fields(),
+        "findings": result.findings.fields() if result.findings is not None else None,
         "engine": result.engine,
         "engine_note": result.engine_note,
         "stopped": str(result.stopped),

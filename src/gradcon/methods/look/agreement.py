@@ -104,8 +104,13 @@ def _slopes(views: Views, pixels: Matched) -> NDArray[np.float64]:
     """Return how a shift along x and y, a turn and a zoom change the reference, (4, C, N)."""
     rows, columns = sampled_rows_and_columns(views.shape)
     reference = to_host(views.colours[0]).astype(np.float64) * views.scale
-    down, across = (np.gradient(reference, axis=axis)[:, rows][:, :, columns] for axis in (1, 2))
+    down, across = (_slope(reference, axis)[:, rows][:, :, columns] for axis in (1, 2))
     down, across = (part.reshape(len(part), -1) for part in (down, across))
     height, width = views.shape
     x, y = pixels.x - (width - 1) / 2, pixels.y - (height - 1) / 2
     return np.stack([across, down, x * down - y * across, x * across + y * down])
+
+
+def _slope(image: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the derivative along an axis; 0 if there is only one pixel."""
+    return np.gradient(image, axis=axis) if image.shape[axis] > 1 else np.zeros_like(image)

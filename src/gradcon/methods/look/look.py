@@ -15,7 +15,7 @@ from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import layouts
 from gradcon.methods.look.gains import Compared, compare
 from gradcon.methods.look.judgement import judged
-from gradcon.methods.look.noise import measured_noise
+from gradcon.methods.look.noise import measured_noise, measured_texture
 from gradcon.methods.look.small_copy import SmallCopy
 from gradcon.methods.options import Options
 from gradcon.methods.sweep.labels import found_range, shrink_factor
@@ -47,9 +47,11 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
     low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
+    noise = measured_noise(scene, low, high, engine) if options.noise is None else options.noise
     findings = Findings(
         disparity_range=(low, high),
-        noise=measured_noise(scene, low, high, engine) if options.noise is None else options.noise,
+        noise=noise,
+        texture=measured_texture(scene, noise),
         given=[name for name in ("disparity_range", "noise") if getattr(options, name) is not None],
         brightness=_brightness(scene, compared),
         compensated=compared.noticeable and options.gains,

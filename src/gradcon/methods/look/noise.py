@@ -22,14 +22,31 @@ INDEPENDENT = 0.67  # the deviation of luma, if the noise of each of three chann
 LEAST, MOST = 0.02, 0.98  # clipped pixels show no noise
 SUSPICIOUS = 1.5 / 255  # noise in one view beyond which the views are compared
 ROWS = 64  # in which they are
+FLATTER = 0.25  # the share of the blocks whose texture counts
 AGREEING = 0.25  # the share of pixels that certainly agree
 IN_AGREEING = 0.8  # how much these differ, if all there is is noise of deviation 1
 
 
 def measured_noise(scene: Scene, low: float, high: float, engine: str) -> float:
     """Return the standard deviation of the noise of a channel, for pixels from 0 to 1."""
-    flat = flat_noise(to_host(scene.reference)) / (INDEPENDENT if scene.colours.shape[1] == 3 else 1)
+    flat = flat_noise(to_host(scene.reference)) / noise_of_luma(1.0, scene)
     return min(flat, _between(scene, low, high, engine)) if flat > SUSPICIOUS else flat
+
+
+def noise_of_luma(noise: float, scene: Scene) -> float:
+    """Return the deviation of luma if the channels have this noise."""
+    return noise * INDEPENDENT if scene.colours.shape[1] == 3 else noise
+
+
+def measured_texture(scene: Scene, noise: float) -> float:
+    """Return how much the reference varies within the blocks of its flatter part, in units of the noise."""
+    luma, deviation = to_host(scene.reference), noise_of_luma(noise, scene)
+    rows, columns = (n // BLOCK for n in luma.shape)
+    if min(rows, columns) < 1 or deviation <= 0:
+        return np.inf
+    blocks = luma[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK)
+    power = np.square(np.quantile(blocks.std(axis=(1, 3)), FLATTER)) - deviation**2
+    return float(np.sqrt(max(power, 0.0))) / deviation
 
 
 def flat_noise(luma: NDArray[np.float32]) -> float:

@@ -106,7 +106,7 @@ class SweepRun:
 
     def _halvings(self, start: Start, step: float) -> int:
         """Return how often the views are halved for the first pass: as often as the range or the noise demands."""
-        _, least = settings.smoothing(self.look.findings.noise)
+        _, least = settings.smoothing(self.look.findings.noise, self.look.findings.texture)
         least = min(least, int(np.log2(max(1, min(self.scene.shape) // SMALLEST))))
         return max(least, labels.halvings(self.scene.shape, start.low, start.high, step))
 

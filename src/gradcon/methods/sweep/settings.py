@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from gradcon.engines.sweep import ArmCosts
@@ -21,13 +22,10 @@ MOST_LABELS = 192  # of the first pass; if the range needs more, it runs on a sm
 MOST_COSTS = 96 * 2**20  # of the first pass, for the same reason: pixels times labels
 NOISE = 6.0  # times the smallest difference between the views is a full disagreement
 LEAST_NOISE = 0.002
-SMOOTHING = (  # by the noise of the views, for pixels from 0 to 1
-    (1.75 / 255, (0.0, 0)),
-    (3.0 / 255, (0.5, 0)),
-    (9.0 / 255, (0.8, 1)),
-    (18.0 / 255, (1.2, 1)),
-)
-MOST_SMOOTHING = (1.2, 2)
+NOISY = 1.75 / 255  # noise that is worth smoothing, for pixels from 0 to 1
+STRONG, FAIR = 2.4, 1.0  # textures, in units of the noise, that need no smoothing, and little
+LITTLE_SMOOTHING = (0.5, 0)
+SMOOTHING = ((3.0 / 255, (0.5, 0)), (9.0 / 255, (0.8, 1)), (18.0 / 255, (1.2, 1)), (math.inf, (1.2, 2)))  # by noise
 FIXED_NOISE = 0.03  # without the term `noise`: what it is on average
 COLOUR_OF_PLANE, COLOUR_OF_MEDIAN = 0.15, 0.07  # differences at which a neighbour counts 1/e as much
 LEAST_EDGE = 0.003  # the smallest difference of colour that makes an edge
@@ -99,12 +97,15 @@ THIRD = replace(
 )
 
 
-def smoothing(noise: float) -> tuple[float, int]:
+def smoothing(noise: float, texture: float) -> tuple[float, int]:
     """Return how much noisy views are smoothed (sigma in pixels), and how often they are halved at least.
 
-    Noise hides weak textures, and more the finer they are.  So the first pass looks at them on a larger scale.
+    Noise hides weak textures, and more the finer they are.  So the first pass looks at them on a larger scale.  Strong
+    textures, in units of the noise, are better left alone.
     """
-    return next((how for most, how in SMOOTHING if noise < most), MOST_SMOOTHING)
+    if noise < NOISY or texture > STRONG:
+        return 0.0, 0
+    return LITTLE_SMOOTHING if texture > FAIR else next(how for most, how in SMOOTHING if noise < most)
 
 
 def without(term: str | None) -> list[Pass]:
