@@ -28,7 +28,7 @@ def test_all_baselines_reversed(scene):
 
 @pytest.mark.parametrize("axis", ["x", "y"])
 def test_one_axis_reversed(scene, axis):
-    with pytest.warns(UserWarning, match="one axis"):
+    with pytest.warns(UserWarning, match="laid out differently"):
         estimate(scene.flipped(**{axis: True}), OPTIONS)
 
 

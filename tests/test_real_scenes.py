@@ -21,11 +21,9 @@ CONES_SIZE = (375, 450)
 
 @pytest.fixture(scope="module")
 def hci(data_folder):
-    """The results of all HCI scenes after 40 solves."""
-    return {
-        name: estimate(open_scene(data_folder / "hci" / name), Options("gcm", solves=40).as_in_the_paper())
-        for name in GCM_40_SOLVES
-    }
+    """The results of all HCI scenes after 40 solves with the paper's settings."""
+    options = Options("gcm", solves=40).as_in_the_paper()
+    return {name: estimate(open_scene(data_folder / "hci" / name), options) for name in GCM_40_SOLVES}
 
 
 def test_hci_accuracy_after_40_solves(hci):

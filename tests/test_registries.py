@@ -60,7 +60,7 @@ class Guess:  # the same disparity everywhere, without a single solve
         return {"luck": 7}
 
 
-def minimise(scene, options, *, initial=None, engine="auto", progress=False, callback=None, keep_weights=False, look=None):
+def minimise(scene, options, *, initial=None, engine="auto", look=None, **more):
     return Guess(scene, create(engine, scene, options.epsilon, ()) if isinstance(engine, str) else engine)
 """
 

@@ -18,8 +18,7 @@ from gradcon.scene import Scene
 from gradcon.scene.layout import Layout
 
 # Views are out of place if they lie so many pixels of the small copy beside their place, and agree better in it.
-OUT_OF_PLACE, BETTER = 0.07, 0.98
-FAR_OUT = 0.22  # pixels that need no such proof: where there is no texture, hardly anything tells
+OUT_OF_PLACE, BETTER = 0.07, 0.975
 MOST_LEFT_OUT = 1 / 3  # of the targets, if they are odd
 MOST_NAMES = 6  # that a sentence lists
 
@@ -50,7 +49,7 @@ def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better:
     unusual = [*odd.views, *(t for pair in odd.exchanged for t in pair)]
     out_of_place, remaining = _out_of_place(small, displacements(small, compared), unusual)
     findings = replace(findings, out_of_place=k * out_of_place)
-    if out_of_place > FAR_OUT or (out_of_place > OUT_OF_PLACE and remaining < BETTER):
+    if out_of_place > OUT_OF_PLACE and remaining < BETTER:
         text = (
             f"the views are out of place by about {k * out_of_place:.1f} pixels: they are shifted or turned against "
             "each other. Use --align (align=True), or rectify the images."
