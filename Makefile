@@ -36,6 +36,7 @@ docs: $(VENV)/installed-docs
 gallery: $(VENV)/installed
 	$(BIN)/python docs/images/gallery.py
 	$(BIN)/python docs/images/direction.py
+	$(BIN)/python docs/images/wrong_maps.py
 	$(BIN)/python docs/images/make.py
 
 # The source distribution and the wheel, in dist/.

@@ -3,7 +3,7 @@
 Results go to stdout; progress, warnings and errors go to stderr.  The exit codes are
 
 - 0 for success,
-- 1 if something had to be left out,
+- 1 if something had to be left out, or `doctor` found something wrong,
 - 2 for an input that cannot be used, with one sentence that says why,
 - 3 for a GPU that failed,
 - 130 for Ctrl-C and 143 for SIGTERM.
@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import typer
 
 # --help lists the commands in this order.
-from gradcon.cli import scenes, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
+from gradcon.cli import scenes, doctor, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app
 from gradcon.errors import DeviceError, InputError
 

@@ -6,6 +6,7 @@ colour_maps     the colours to choose from
 maps            a disparity map with a colour bar
 uncertainty     how well a predicted standard deviation fits the true error
 contact_sheet   all views of a scene where their cameras stand
+residual_sheet  how each view differs from the reference
 view_sheet      the small copies of the views that a result keeps
 card            a picture and facts beside it, for a notebook
 scene_card      such a card for a scene

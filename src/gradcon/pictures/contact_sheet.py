@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,15 @@ from gradcon.pictures.canvas import new_figure, png_of
 from gradcon.scene import geometry
 from gradcon.scene.colours import Colours, small_copy
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST = 169  # views on one sheet, a grid of 13 x 13; if there are more, the sheet shows those around the reference
 WIDTH = 1500  # pixels of the sheet
 LARGEST, SMALLEST = 220, 24  # pixels of the longer side of a view
 MARGIN = 6  # pixels between views
 LABEL = 16  # pixels for the name below a view
-RED = (214, 40, 40)  # of the reference
+RED = (214, 40, 40)  # of a frame
 
 Cell = tuple[int, int]  # (row, column) of the sheet
 
@@ -29,20 +32,21 @@ class Tile(NamedTuple):
 
     name: str
     image: Colours
-    is_reference: bool
+    is_framed: bool
 
 
 def contact_sheet(listing: Listing, frame: int = 0) -> bytes:
     """Draw the views as PNG: in a grid as the cameras stand, seen from behind them, or else in their listed order."""
     cells = on_a_grid(listing) or _in_order(listing)
     size = tile_size(cells, WIDTH)
-    return draw_sheet(
+    figure = draw_sheet(
         {
             cell: Tile(view.name, small_copy(view.read(frame), size), view is listing.reference)
             for cell, view in cells.items()
         },
         size,
     )
+    return png_of(figure)
 
 
 def tile_size(cells: Iterable[Cell], width: int) -> int:
@@ -50,30 +54,30 @@ def tile_size(cells: Iterable[Cell], width: int) -> int:
     return max(SMALLEST, min(LARGEST, width // (1 + max(column for _, column in cells)) - MARGIN))
 
 
-def draw_sheet(tiles: Mapping[Cell, Tile], size: int) -> bytes:
-    """Draw views, whose longest sides have `size` pixels, as PNG; the reference has a frame, and names fit or go."""
+def draw_sheet(tiles: Mapping[Cell, Tile], size: int, below: int = 0) -> Figure:
+    """Draw views, whose longest sides have `size` pixels, with `below` pixels to spare below; names fit or go."""
     rows, columns = (1 + max(cell[k] for cell in tiles) for k in range(2))
     height, width = (max(tile.image.shape[k] for tile in tiles.values()) for k in range(2))
     label = LABEL if size >= 60 else 0
     down, across = height + label + MARGIN, width + MARGIN
-    sheet = np.full((rows * down + MARGIN, columns * across + MARGIN, 3), 255, np.uint8)
+    sheet = np.full((rows * down + MARGIN + below, columns * across + MARGIN, 3), 255, np.uint8)
     figure = new_figure(sheet.shape[1] / 100, sheet.shape[0] / 100, dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
-    for (row, column), (name, image, is_reference) in tiles.items():
+    for (row, column), (name, image, is_framed) in tiles.items():
         top, left = MARGIN + row * down, MARGIN + column * across
         bottom, right = top + image.shape[0], left + image.shape[1]
-        if is_reference:
+        if is_framed:
             sheet[top - 4 : bottom + 4, left - 4 : right + 4] = RED
         sheet[top:bottom, left:right] = image
         if label:
             letters = width // 6
             shown = writable(name if len(name) <= letters else "…" + name[1 - letters :])
-            colour = [part / 255 for part in RED] if is_reference else "black"
+            colour = [part / 255 for part in RED] if is_framed else "black"
             where = (left + right) / 2, bottom + 5
             axes.text(*where, shown, fontsize=6.5, ha="center", va="top", color=colour, parse_math=False)
     axes.imshow(sheet, interpolation="nearest", aspect="auto")
     axes.set_axis_off()
-    return png_of(figure)
+    return figure
 
 
 def on_a_grid(listing: Listing) -> dict[Cell, View] | None:

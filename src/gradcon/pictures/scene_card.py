@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gradcon.arrays import to_host
+from gradcon.pictures.canvas import png_of
 from gradcon.pictures.card import Card, Fact
 from gradcon.pictures.contact_sheet import MOST, Cell, Tile, cells_in_order, draw_sheet, grid_cells, tile_size
-from gradcon.scene import Scene, geometry
+from gradcon.scene import Scene
 from gradcon.scene.colours import rgb_of_planes, small_copy
 from gradcon.scene.units import DISPARITY_UNIT
 
@@ -16,19 +17,18 @@ WIDTH = 640  # pixels of the sheet
 
 def scene_card(scene: Scene) -> Card:
     """Draw the views of a scene, and state its facts."""
-    cells = _cells(scene)
+    cells = cells_of(scene)
     size = tile_size(cells, WIDTH)
     tiles = {}
     for k, cell in enumerate(cells):  # the reference is the first; the nearest targets follow
         image = small_copy(rgb_of_planes(to_host(scene.colours[k]), scene.colour_scale), size)
-        tiles[cell] = Tile([scene.reference_name, *scene.target_names][k], image, is_reference=k == 0)
-    return Card(draw_sheet(tiles, size), f"The views of {scene.name}", _facts(scene))
+        tiles[cell] = Tile([scene.reference_name, *scene.target_names][k], image, is_framed=k == 0)
+    return Card(png_of(draw_sheet(tiles, size)), f"The views of {scene.name}", _facts(scene))
 
 
-def _cells(scene: Scene) -> list[Cell]:
-    """Return the cell of each view that fits on a sheet."""
-    planar = all(geometry.is_planar(M, m) for M, m in zip(scene.M, scene.m, strict=True))
-    in_a_grid = grid_cells(np.vstack([[0.0, 0.0], scene.baselines])) if planar else None
+def cells_of(scene: Scene) -> list[Cell]:
+    """Return the cells of the reference and of the targets that fit on a sheet."""
+    in_a_grid = grid_cells(np.vstack([[0.0, 0.0], scene.baselines])) if scene.is_planar else None
     return in_a_grid or cells_in_order(min(len(scene.colours), MOST))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradcon.engines.sweep import Views
 from gradcon.methods.look.agreement import Motion, displacements, identical, odd_views
@@ -82,17 +83,22 @@ def _with(scene: Scene, better: Layout) -> str:
 
 
 def _out_of_place(small: Views, motion: Motion, unusual: list[int]) -> tuple[float, float]:
-    """Return how far targets lie beside their place, in pixels, and the share of the difference that would remain.
-
-    Only what the disparity cannot explain counts: movement across the baselines, and rotation.
-    """
+    """Return how far targets lie beside their place, in pixels, and the share of the difference that would remain."""
     usual = np.setdiff1d(np.arange(len(motion.turn)), unusual)
     if not usual.size:
         return 0.0, 1.0
-    e_x, e_y, e_z = small.epipoles[usual].T
+    beside = distances(small, motion)[usual]
+    return float(np.sqrt(np.mean(beside**2))), float(np.median(motion.remaining[usual]))
+
+
+def distances(small: Views, motion: Motion) -> NDArray[np.float64]:
+    """Return how far each target lies beside its place, in pixels of the small copy.
+
+    Only what the disparity cannot explain counts: movement across the baselines, and rotation.
+    """
+    e_x, e_y, e_z = small.epipoles.T
     height, width = small.shape
     B = np.stack([e_x - (width - 1) / 2 * e_z, e_y - (height - 1) / 2 * e_z], axis=1)
     B /= np.maximum(np.hypot(*B.T), 1e-12)[:, None]
-    across = motion.shift[usual, 0] * B[:, 1] - motion.shift[usual, 1] * B[:, 0]
-    turned = motion.turn[usual] * np.hypot(height, width) / np.sqrt(12)
-    return float(np.sqrt(np.mean(across**2 + turned**2))), float(np.median(motion.remaining[usual]))
+    across = motion.shift[:, 0] * B[:, 1] - motion.shift[:, 1] * B[:, 0]
+    return np.hypot(across, motion.turn * np.hypot(height, width) / np.sqrt(12))

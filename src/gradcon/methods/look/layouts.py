@@ -44,13 +44,18 @@ def can_tell(scene: Scene, small: Views) -> bool:
 
 def better_axes(small: Views, engine: str) -> Layout | None:
     """Return the layout whose axes explain the images clearly better than those that are given, if there is one."""
+    found = differences(small, engine)
+    best = min(found, key=lambda layout: found[layout])
+    return best if found[best] < CLEARLY * found[AXES[0]] else None
+
+
+def differences(small: Views, engine: str) -> dict[Layout, float]:
+    """Return the difference between the views that remains in one layout of each pair that can be told apart."""
     B = small.epipoles[:, :2]
     in_line = np.linalg.matrix_rank(B, tol=1e-6 * np.abs(B).max()) == 1
     along = [not np.abs(axis).max() > 1e-6 * np.abs(B).max() for axis in B.T]  # a row or a column
     others = AXES[2:3] if in_line and any(along) else AXES[1:]
-    found = {layout: _least_difference(small, layout, engine) for layout in (AXES[0], *others)}
-    best = min(found, key=lambda layout: found[layout])
-    return best if found[best] < CLEARLY * found[AXES[0]] else None
+    return {layout: _least_difference(small, layout, engine) for layout in (AXES[0], *others)}
 
 
 def _least_difference(small: Views, layout: Layout, engine: str) -> float:

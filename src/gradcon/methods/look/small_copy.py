@@ -45,15 +45,15 @@ class Matched(NamedTuple):
     targets: NDArray[np.float32]  # (T, C, N), NaN where a target does not see the pixel
 
 
-def sampled_rows_and_columns(shape: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sampled_rows_and_columns(shape: tuple[int, int], every: int = EVERY) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows and columns whose pixels are compared."""
-    rows, columns = (np.arange(EVERY // 2, n, EVERY) for n in shape)
+    rows, columns = (np.arange(every // 2, n, every) for n in shape)
     return rows, columns
 
 
-def matched(views: Views, disparity: NDArray[np.float32]) -> Matched:
-    """Look up some pixels of the reference in all targets, by bilinear interpolation."""
-    rows, columns = sampled_rows_and_columns(views.shape)
+def matched(views: Views, disparity: NDArray[np.float32], every: int = EVERY) -> Matched:
+    """Look up one of `every` pixels of the reference along each axis in all targets, by bilinear interpolation."""
+    rows, columns = sampled_rows_and_columns(views.shape, every)
     y, x = (a.ravel().astype(np.float32) for a in np.meshgrid(rows, columns, indexing="ij"))
     w = disparity[np.ix_(rows, columns)].ravel()
     colours = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
