@@ -63,6 +63,7 @@ class Listing:
     frames: int | None = None  # the number of frames of a video; None for a still
     recognised: str = ""  # the name of the format, and how it was recognised
     doubts: list[str] = field(default_factory=list)  # for `Scene.doubts`
+    layout: Layout = field(default_factory=Layout)  # for `Scene.layout`
 
     def chosen(self, which: Views) -> Listing:
         """Return the listing with only the views that `load` would choose."""
@@ -90,7 +91,8 @@ class Listing:
             return known.laid_out(layout) if known is not None else None
 
         reference = moved[id(self.reference)]
-        return replace(self, views=list(moved.values()), reference=reference, calibration=calibration)
+        laid_out = self.layout.then(layout)
+        return replace(self, views=list(moved.values()), reference=reference, calibration=calibration, layout=laid_out)
 
     def _shape(self) -> tuple[int, int]:
         """Return (height, width), for which a camera's image is read if the source does not state it."""
@@ -103,7 +105,7 @@ class Listing:
 def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
     """Choose the views, read their images and build the scene; `white` is passed on to `Scene`."""
     scene = _load(listing, which, frame, white)
-    scene.doubts = list(listing.doubts)
+    scene.doubts, scene.layout = list(listing.doubts), listing.layout
     return scene
 
 

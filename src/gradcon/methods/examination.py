@@ -12,7 +12,7 @@ from gradcon.arrays import to_host
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import Look, layouts
 from gradcon.methods.look.agreement import displacements, odd_views
-from gradcon.methods.look.judgement import FAR_OUT, distances, reversed_sentence
+from gradcon.methods.look.judgement import OUT_OF_PLACE, distances, reversed_sentence
 from gradcon.methods.look.layouts import Behind, behind_surfaces
 from gradcon.methods.look.look import LARGE
 from gradcon.methods.look.small_copy import matched
@@ -121,7 +121,7 @@ def _verdicts(scene: Scene, look: Look, beside: NDArray[np.float64]) -> list[str
     names = scene.target_names
     if not findings.differ or findings.layout is not None:
         return [UNKNOWN if findings.differ else SAME] * len(names)
-    displaced = beside > look.k * FAR_OUT if findings.doubts else np.zeros(len(names), bool)
+    displaced = beside > look.k * OUT_OF_PLACE if findings.doubts else np.zeros(len(names), bool)
     found = {name: BESIDE for name, is_displaced in zip(names, displaced, strict=True) if is_displaced}
     found |= dict.fromkeys(findings.odd_views, ODD)
     for pair in odd_views(small, look.compared).exchanged:

@@ -35,8 +35,10 @@ class Findings:
         Which of these the user gave.
     brightness : list of Brightness
         How bright each target is, compared with the reference.
+    noticeable : bool
+        Whether the differences are worth compensating.
     compensated : bool
-        Whether that is compensated.  Small differences need not be.
+        Whether they are compensated.
     out_of_place : float
         How far the targets lie beside the place where they should, in pixels: the root mean square.
     aligned : bool
@@ -58,6 +60,7 @@ class Findings:
     texture: float
     given: list[str] = field(default_factory=list)
     brightness: list[Brightness] = field(default_factory=list)
+    noticeable: bool = False
     compensated: bool = False
     out_of_place: float = 0.0
     aligned: bool = False
@@ -89,6 +92,8 @@ class Findings:
             return "brightness not compared"
         if self.compensated:
             return f"gains of {min(gains):.2f} to {max(gains):.2f} against the reference, compensated"
+        if self.noticeable:
+            return f"gains of {min(gains):.2f} to {max(gains):.2f} against the reference, not compensated"
         return "the views are equally bright"
 
     def _places(self) -> str:

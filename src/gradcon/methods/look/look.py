@@ -54,6 +54,7 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
         texture=measured_texture(scene, noise),
         given=[name for name in ("disparity_range", "noise") if getattr(options, name) is not None],
         brightness=_brightness(scene, compared),
+        noticeable=compared.noticeable,
         compensated=compared.noticeable and options.gains,
         doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
     )

@@ -130,6 +130,8 @@ class SweepRun:
         """Make a pass, and return its row of the history."""
         began, before = time.perf_counter(), self.w
         self._last = self.clock(how.name, search, how, where)
+        if "disparity_range" in self.look.findings.given:  # what the user gives is a limit, what was found is none
+            self._last = self._last._replace(w=self._last.w.clip(*self.look.findings.disparity_range))
         self.w = enlarged(self._last.w, self.scene.shape)
         if self.record is not None:
             noise = to_host(enlarged(level.noise, self.scene.shape))
