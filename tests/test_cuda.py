@@ -265,7 +265,7 @@ def test_a_lack_of_memory_is_reported_in_a_sentence(cupy):
     scene = random_scene((256, 256))
     free = cupy.cuda.runtime.memGetInfo()[0]
     held = cupy.empty(free - (8 << 20), cupy.uint8)
-    assert "MB free" in cuda_device.why_too_large(scene, stages_of(scene, Options()))
+    assert "MB free" in cuda_device.why_too_large(scene, stages_of(scene, Options("gcm")))
     assert estimate(scene, Options("gcm", solves=1)).engine == "cpu"
     with pytest.raises(InputError, match="too little free memory"):
         cuda_device.current_device().empty((1 << 26,))

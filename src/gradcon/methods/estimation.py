@@ -85,14 +85,14 @@ def estimate(
     >>> result.disparity.shape
     (48, 48)
     """
-    from gradcon.methods.preparation import prepare  # it imports SciPy, which `gradcon --help` need not
+    from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
 
     options = options or Options()
     check_scene(scene)
     start = time.perf_counter()
     there = brought(scene, engines.device_for(engine), engine)
     with waiting(scene.name, LOOKING) if progress else nullcontext():
-        ready = prepare(there, options, engine, check_directions)
+        ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
     worker = engine_for(engine, ready, on_device)
     run = (
         METHODS[options.method]

@@ -111,7 +111,7 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
-    from gradcon.methods.preparation import prepare  # it imports SciPy, which `gradcon --help` need not
+    from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
 
     source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
     engine: Worker | None = None
@@ -121,9 +121,9 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
         scene, there = pair
         coming_in = inwards.submit(_next_scene, source, device, how.engine)
         start, is_first = time.perf_counter(), engine is None
-        ready = prepare(there, how.options, how.engine, how.check_directions and is_first, known)
+        ready, name = prepare_where_it_fits(there, how.options, how.engine, how.check_directions and is_first, known)
         known = ready.alignment
-        engine = engine_for(how.engine, ready, how.on_device, after=engine)
+        engine = engine_for(name, ready, how.on_device, after=engine)
         if how.chained and not is_first and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
         method = METHODS[how.options.method].load()

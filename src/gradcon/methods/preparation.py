@@ -8,6 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcon import engines
+from gradcon.engines.failures import in_words
+from gradcon.engines.registry import PREFERRED
+from gradcon.errors import InputError
 from gradcon.methods.found_settings import found
 from gradcon.methods.look import Look, look_at
 from gradcon.methods.look.alignment import alignment
@@ -37,6 +41,19 @@ class Prepared(NamedTuple):
         return without_views(scene, findings.odd_views) if findings.left_out else scene
 
 
+def prepare_where_it_fits(
+    scene: Scene, options: Options, engine: str, check_layout: bool = True, known: Floats | None = None
+) -> tuple[Prepared, str]:
+    """Prepare a scene, and return the engine that has room for it: `auto` takes the CPU if the GPU has too little."""
+    try:
+        return prepare(scene, options, engine, check_layout, known), engine
+    except InputError:
+        if engine != engines.AUTO or engines.kind_for(engine).name == PREFERRED[-1]:
+            raise
+        return prepare(scene.to_host(), options, PREFERRED[-1], check_layout, known), PREFERRED[-1]
+
+
+@in_words
 def prepare(
     scene: Scene, options: Options, engine: str, check_layout: bool = True, known: Floats | None = None
 ) -> Prepared:
