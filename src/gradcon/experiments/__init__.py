@@ -26,6 +26,7 @@ EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi
     "peers",
     "beyond",
     "settings",
+    "disturbed",
 )
 FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 

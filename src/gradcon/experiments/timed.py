@@ -1,4 +1,4 @@
-"""The job of the comparisons with other tools: run one method on one scene and take the time."""
+"""The job of the comparisons with other tools: run one method on one scene, perhaps disturbed, and time it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcon.experiments.changes import Change, changed, described
 from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.peer_methods import LIBRARIES, run_peer
 from gradcon.experiments.trial import run_cost
@@ -43,10 +44,12 @@ def timed(
     views: str,
     engine: str,
     keep: bool,
+    change: Change | None,
     folder: str,
 ) -> Outcome:
     """Run gradcon with `options`, or `peer` if there are none; if `keep`, the outcome holds the disparity."""
     scene = open_scene(folder, views=views)
+    scene = scene if change is None else changed(scene, change)
     truth, scene.ground_truth = scene.ground_truth, None  # so that no time is spent on comparing every solve with it
     assert truth is not None
     if options is None:
@@ -71,8 +74,10 @@ def timed(
     return Outcome(record, {"disparity": disparity.astype(np.float16)} if keep else {})
 
 
-def timed_job(scene: KnownScene, views: str, entrant: Entrant, engine: str, keep: bool = False) -> Job:
-    """Return the job that runs `timed` on a scene of a dataset."""
+def timed_job(
+    scene: KnownScene, views: str, entrant: Entrant, engine: str, keep: bool = False, change: Change | None = None
+) -> Job:
+    """Return the job that runs `timed` on a scene of a dataset; the time of a disturbed scene is only a rough one."""
     options, peer = entrant.options, entrant.peer
     return Job(
         function=timed,
@@ -84,10 +89,11 @@ def timed_job(scene: KnownScene, views: str, entrant: Entrant, engine: str, keep
             "views": views,
             "engine": engine,
             "keep": keep,
+            "change": change,
         },
         inputs=sha256_of([scene.sha256, versions(LIBRARIES)]) if options is None else scene.sha256,
-        label=f"{scene.name}, {entrant.label}, timed",
+        label=f"{scene.name}, {entrant.label}, {'timed' if change is None else described(change)}",
         where={"folder": str(scene.folder)},
         cost=PEER_SECONDS[peer] if options is None else run_cost(options, scene),
-        alone=True,
+        alone=change is None,
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments.changes import Change, changed
+from gradcon.experiments.changes import Change, changed, described
 from gradcon.experiments.datasets import KnownScene
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcome
@@ -80,7 +80,7 @@ def _details(options: Options, change: Change | None, keep: Sequence[int]) -> li
     if options.epsilon != PAPER_EPSILON:
         found.append(f"epsilon {options.epsilon:.1e}")
     if change is not None:
-        found.append(" ".join(str(value) for value in list(change.values())[:2]))
+        found.append(described(change))
     return [*found, "maps kept"] if keep else found
 
 
