@@ -20,11 +20,21 @@ CLEARLY = 1.4  # by this factor both of them must agree better in the place of t
 KEPT, FITS = 0.8, 3  # the share of pixels that fit best is fitted again
 FEWEST = 64  # pixels that tell where a view lies
 RIDGE = 1e-6
+UNRELATED = 0.55  # of the difference between any two pixels; related views, however noisy, have stayed below 0.49
 
 
 def identical(views: Views) -> bool:
     """Return whether all views show the same image."""
     return bool((views.colours[1:] == views.colours[:1]).all())
+
+
+def unrelated(compared: Compared) -> bool:
+    """Return whether the views agree at no disparity: hardly better than any two pixels of the reference do."""
+    reference = compared.pixels.reference
+    others = np.random.default_rng(0).permutation(reference.shape[1])
+    known = compared.residuals[np.isfinite(compared.residuals)]
+    contrast = float(np.abs(reference - reference[:, others]).mean())
+    return bool(known.size) and float(np.median(known)) > UNRELATED * max(contrast, USUAL)
 
 
 class Odd(NamedTuple):

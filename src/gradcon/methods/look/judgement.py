@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines.sweep import Views
-from gradcon.methods.look.agreement import Motion, displacements, identical, odd_views
+from gradcon.methods.look.agreement import Motion, displacements, identical, odd_views, unrelated
 from gradcon.methods.look.gains import Compared
 from gradcon.result.findings import Findings
 from gradcon.scene import Scene
@@ -37,6 +37,9 @@ def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better:
             "Check how rows and columns are counted."
         )
         return replace(_doubted(findings, scene, text), layout=scene.layout.then(better).text)
+    if unrelated(compared):
+        text = "the views agree at no disparity, as if they showed different scenes. Check the files and their order."
+        return _doubted(findings, scene, text)
     odd, names = odd_views(small, compared), [scene.target_names[t] for t in small.order]
     for first, second in odd.exchanged:
         text = f"{names[first]} and {names[second]} seem to be exchanged: each fits in the place of the other."
