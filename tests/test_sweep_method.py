@@ -320,3 +320,17 @@ def test_the_clock_is_read_only_when_the_device_is_done(monkeypatch: pytest.Monk
     bare = Scene(scene.reference, scene.targets, scene.baselines)  # a comparison with the truth would wait, too
     monkeypatch.setattr("gradcon.engines.cpu.sweep.CpuSweep.device", Lagging())
     assert len(estimate(bare, Options("sweep"), engine="cpu").history) == 3
+
+
+def test_the_memory_of_a_large_scene_is_stated_before() -> None:
+    from gradcon.engines.sweep import Views
+    from gradcon.methods.sweep.run import forecast
+
+    def views(height: int, width: int, count: int) -> Views:
+        colours = np.broadcast_to(np.uint8(0), (count, 3, height, width))
+        return Views(colours, 1 / 255, np.ones((count - 1, 3)), np.array([0, count - 1], np.int32))
+
+    assert forecast(views(512, 512, 17)) == ""
+    for size, measured in (((2048, 2048, 17), 1.7), ((3000, 4000, 9), 3.8)):
+        stated = float(forecast(views(*size)).split("about ")[1].split(" GB")[0])
+        assert stated == pytest.approx(measured, rel=0.15)

@@ -119,10 +119,16 @@ class Show(Protocol):
 
 
 @contextmanager
-def display(most: int, name: str, word: str = "solve") -> Iterator[Show]:
+def display(most: int, name: str, word: str = "solve", opening: str = "") -> Iterator[Show]:
     """Yield a function to call with each row of an estimate's history; `word` says what a row is."""
     with (
-        Display(name, most, note="compiling at first use", seconds_between_lines=SECONDS_BETWEEN_ROWS) as shown,
+        Display(
+            name,
+            most,
+            opening=opening,
+            note=opening or "compiling at first use",
+            seconds_between_lines=SECONDS_BETWEEN_ROWS,
+        ) as shown,
         _broken_silence(shown, word) as silence,
     ):
         seconds = 0.0

@@ -15,7 +15,7 @@ from gradcon import engines
 from gradcon.arrays import module_of, to_host
 from gradcon.engines import Clock
 from gradcon.engines.failures import in_words
-from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.engines.sweep import Map, SweepEngine, Views
 from gradcon.engines.sweep_views import shrunk, views_of
 from gradcon.methods import registry
 from gradcon.methods.look import Look, look_at
@@ -36,6 +36,7 @@ from gradcon.result.weights import Weights
 from gradcon.scene import Scene
 
 KIND = "pass"
+PROCESS_BYTES, PIXEL_BYTES = 150_000_000, 265  # of memory, besides twice the views
 SMALLEST = 32  # pixels on the shorter side of views that are halved because of their noise
 PASSES = 3  # if the range of the disparities is not so long that it takes smaller copies
 
@@ -194,13 +195,21 @@ def minimise(
     look = look or look_at(scene, options, engine.name, check_layout=False)
     record = ArmRecord(scene, engine.views) if keep_weights else None
     run = SweepRun(scene, engine, look, options.without, Clock(engine.device), record)
-    with display(PASSES, scene.name, KIND) if progress else nullcontext(lambda row, plan: None) as show:
+    opening = forecast(engine.views) if progress else ""
+    with display(PASSES, scene.name, KIND, opening) if progress else nullcontext(lambda row, plan: None) as show:
         for row in run.passes(_start(scene, options, initial, engine)):
             show(row, run.plan)
             if callback is not None and callback(row, to_host(run.w)):
                 run.stopped = Stopped.because(StopReason.CALLBACK, solves=row.solve)
                 break
     return run
+
+
+def forecast(views: Views) -> str:
+    """Say how much memory a large scene will take; `docs/performance.md` has what was measured."""
+    pixels = views.shape[0] * views.shape[1]
+    needed = PROCESS_BYTES + 2 * views.colours.nbytes + PIXEL_BYTES * pixels
+    return f"takes about {needed / 1e9:.1f} GB of memory" if needed > 1e9 else ""
 
 
 def _start(scene: Scene, options: Options, initial: ArrayLike | None, engine: SweepEngine) -> Map | None:

@@ -22,7 +22,7 @@ MOST_LABELS = 192  # of the first pass; if the range needs more, it runs on a sm
 MOST_COSTS = 96 * 2**20  # of the first pass, for the same reason: pixels times labels
 NOISE = 6.0  # times the smallest difference between the views is a full disagreement
 LEAST_NOISE = 0.002
-NOISY = 1.75 / 255  # noise that is worth smoothing, for pixels from 0 to 1
+NOISY, VERY_NOISY = 1.75 / 255, 9 / 255  # noise that is worth smoothing, and that always needs it
 STRONG, FAIR = 2.4, 1.0  # textures, in units of the noise, that need no smoothing, and little
 LITTLE_SMOOTHING = (0.4, 0)
 SMOOTHING = ((3.0 / 255, (0.5, 0)), (9.0 / 255, (0.8, 1)), (18.0 / 255, (1.2, 1)), (math.inf, (1.2, 2)))  # by noise
@@ -101,11 +101,13 @@ def smoothing(noise: float, texture: float) -> tuple[float, int]:
     """Return how much noisy views are smoothed (sigma in pixels), and how often they are halved at least.
 
     Noise hides weak textures, and more the finer they are.  So the first pass looks at them on a larger scale.  Strong
-    textures, in units of the noise, are better left alone.
+    textures, in units of the noise, are better left alone, unless there is a lot of noise.
     """
-    if noise < NOISY or texture > STRONG:
+    if noise < NOISY or (noise < VERY_NOISY and texture > STRONG):
         return 0.0, 0
-    return LITTLE_SMOOTHING if texture > FAIR else next(how for most, how in SMOOTHING if noise < most)
+    if noise < VERY_NOISY and texture > FAIR:
+        return LITTLE_SMOOTHING
+    return next(how for most, how in SMOOTHING if noise < most)
 
 
 def without(term: str | None) -> list[Pass]:
