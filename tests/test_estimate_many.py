@@ -131,7 +131,7 @@ def test_results_print_as_one_line():
 
 def test_reversed_cameras_cause_one_warning():
     scene = synth.render("occlusion", (96, 96)).flipped(y=True)
-    with pytest.warns(UserWarning, match="one axis") as caught:
+    with pytest.warns(UserWarning, match="laid out differently") as caught:
         results = list(estimate_many([scene] * 2, Options("gcm", solves=3), engine="cpu"))
     assert len(caught) == 1
     assert [len(result.warnings) for result in results] == [1, 0]

@@ -24,7 +24,7 @@ STRIKING = 0.04  # difference of mean brightness that is compensated before view
 SETTLED = 0.004  # change of brightness between two rounds that no longer matters
 ROUNDS = 3
 FEWEST = 64  # matched pixels that tell a gain
-NOTICEABLE = 0.003  # difference of brightness that is worth compensating
+NOTICEABLE = 0.006  # difference of brightness that is worth compensating; interpolation alone makes 0.005
 
 
 Channels = NDArray[np.float32]  # (C, N)
