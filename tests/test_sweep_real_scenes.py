@@ -14,9 +14,9 @@ HCI = {
     "antinous": 0.147, "backgammon": 0.142, "boardgames": 0.0351, "boxes": 0.2885, "cotton": 0.0657, "dishes": 0.0890,
     "dots": 0.137, "kitchen": 0.296, "museum": 0.1235, "pens": 0.1336, "rosemary": 0.450, "town": 0.0699,
 }  # fmt: skip
-MIDDLEBURY = {  # Lampshade1 was at 0.668 and Monopoly and Plastic at 3.38 and 1.78 before gains were compensated
-    "Aloe": 0.528, "Baby1": 0.447, "Bowling1": 1.633, "Cloth1": 0.0774, "Cloth2": 0.209, "Flowerpots": 0.656,
-    "Lampshade1": 0.757, "Midd1": 2.685, "Monopoly": 2.365, "Plastic": 0.952, "Rocks1": 0.250, "Wood1": 0.217,
+MIDDLEBURY = {  # Monopoly and Plastic were at 3.38 and 1.78 before gains were compensated
+    "Aloe": 0.528, "Baby1": 0.447, "Bowling1": 1.633, "Cloth1": 0.0774, "Cloth2": 0.209, "Flowerpots": 0.629,
+    "Lampshade1": 0.659, "Midd1": 2.576, "Monopoly": 2.365, "Plastic": 0.952, "Rocks1": 0.250, "Wood1": 0.217,
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_middlebury(data_folder):
     measured = {name: estimate(open_scene(folder / name)).metrics["rmse"] for name in MIDDLEBURY}
     for name, expected in MIDDLEBURY.items():
         assert measured[name] <= 1.03 * expected, f"{name}: {measured[name]:.4f} instead of {expected}"
-    assert np.mean(list(measured.values())) <= 1.02 * 0.898
+    assert np.mean(list(measured.values())) <= 1.02 * 0.879
 
 
 def test_middlebury_2003(data_folder):
