@@ -212,6 +212,13 @@ def test_views_out_of_place_are_named_and_aligned(pixels: float, degrees: float)
     assert error < 1.05 * best
 
 
+def test_alignment_is_not_advised_to_those_who_asked_for_it(scene: Scene) -> None:
+    wrong = displaced(scene, 0.0, 0.8)
+    (text,) = look_at(wrong, Options(align=True), engine="cpu").findings.doubts  # which only `prepare` aligns
+    assert "out of place" in text
+    assert "--align" not in text
+
+
 def test_the_frames_of_a_video_share_their_alignment(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     from gradcon.methods import preparation
 

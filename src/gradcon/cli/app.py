@@ -69,3 +69,9 @@ def refuse_result_file(path: Path) -> None:
     if path.name.lower() in RESULT_FILES and os.path.lexists(path.parent / SUMMARY):
         problem = f"is the name of a file of the result in that folder, which {SUMMARY} describes"
         raise InputError(path, problem, "give another name")
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse to draw a picture into anything but a PNG file."""
+    if path is not None and path.suffix.lower() != ".png":
+        raise InputError("picture", f"{path} does not end in .png", "give the name of a PNG file")

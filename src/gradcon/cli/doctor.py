@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcon.cli import openings
-from gradcon.cli.app import Json, SceneArgument, app, as_json
+from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture
 from gradcon.cli.parameters import Engine, Flip
-from gradcon.errors import InputError
 
 if TYPE_CHECKING:
     from gradcon.methods.examination import Examination, PairOfLayouts, ViewEvidence
@@ -58,8 +57,7 @@ def _doctor(
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     engines.check(engine)
     layout = Layout.parse(flip)
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise InputError("picture", f"{picture} does not end in .png", "give the name of a PNG file")
+    check_picture(picture)
     opened = open_frames(scene, views=views, **told)[0]
     if flip:
         opened = laid_out(opened, layout)

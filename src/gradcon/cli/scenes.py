@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gradcon.cli import openings
-from gradcon.cli.app import Json, SceneArgument, app, as_json, refuse_unwritable
+from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, refuse_unwritable
 from gradcon.cli.parameters import Flip
 from gradcon.errors import InputError
 
@@ -46,8 +46,7 @@ def _info(
 
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     layout = Layout.parse(flip)
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise InputError("picture", f"{picture} does not end in .png", "give the name of a PNG file")
+    check_picture(picture)
     listing = open_frames(scene, **told).listing.chosen(views).laid_out(layout)
     described = describe_scene(Frames(listing))
     path = f"./{scene}" if str(scene).startswith("-") else str(scene)

@@ -8,7 +8,7 @@ An engine holds a scene whose baselines are normalised so that the shortest is 1
                         4  update       limit dw, add it to w, filter by the median
                         5  report       what the step did
 
-`gradcon.methods` owns the loop over steps.  The loop, the check of directions and the benchmark all call `step`; only
+`gradcon.methods` owns the loop over steps.  The loop and the benchmark both call `step`; only
 the recorder of weights and the tests call its parts.  A part takes what it needs as arguments and returns what it
 found.  The arrays that it returns belong to the engine, which reuses their memory in its next step.
 

@@ -58,7 +58,7 @@ ENGINES = {
     for kind in (
         EngineKind("cuda", "gradcon.engines.cuda", automatic=True, keeps_maps=True, workers=1),
         EngineKind("cpu", "gradcon.engines.cpu", automatic=True, compiles=True),
-        EngineKind("reference", "gradcon.engines.reference", compiles=True),  # the check of directions runs on `cpu`
+        EngineKind("reference", "gradcon.engines.reference", compiles=True),  # `cpu` tells near from far for it
     )
 }
 PREFERRED = [name for name, kind in ENGINES.items() if kind.automatic]  # in this order; the last one runs everywhere

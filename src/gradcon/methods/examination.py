@@ -81,7 +81,7 @@ def examine(scene: Scene, engine: str = "auto") -> Examination:
     look, doubts = ready.look, list(ready.look.findings.doubts)
     behind = None
     if not doubts and scene.is_planar:  # what is doubted already would make a bad map to judge by
-        seen = ready.scene if max(scene.shape) <= LARGE else shrunk(ready.scene, LARGE)
+        seen = shrunk(ready.scene, LARGE)
         behind = behind_surfaces(seen, to_host(minimise(seen, options, engine=engine).w))
         if behind is not None and behind.reversed:
             doubts.append(reversed_sentence(scene))

@@ -1,4 +1,4 @@
-"""A small copy of a scene, on which a few solves take almost no time."""
+"""A small copy of a scene, whose estimate takes little time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import numpy as np
 from gradcon.arrays import module_of, to_host
 from gradcon.scene.scene import Scene
 
-SMALL = 112  # pixels on the longer side of the copy
 
+def shrunk(scene: Scene, longest: int) -> Scene:
+    """Return the scene with at most `longest` pixels along each axis, by averaging blocks of pixels.
 
-def shrink_factor(scene: Scene, longest: int = SMALL) -> int:
-    """Return how many pixels along each axis become one in the small copy."""
-    return min(-(-max(scene.shape) // longest), *scene.shape)  # a narrow strip keeps at least one pixel across
-
-
-def shrunk(scene: Scene, longest: int = SMALL) -> Scene:
-    """Return the scene with blocks of pixels averaged; disparities keep their unit, so the baselines shrink."""
-    k = shrink_factor(scene, longest)
+    Disparities keep their unit, so the baselines shrink.
+    """
+    k = min(-(-max(scene.shape) // longest), *scene.shape)  # a narrow strip keeps at least one pixel across
+    if k == 1:
+        return scene
     height, width = (n // k * k for n in scene.shape)
 
     def average(planes: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from gradcon.arrays import module_of
 from gradcon.errors import InputError
 from gradcon.scene import geometry
+from gradcon.scene.compensation import WIDE
 from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Planes, full_scale
 from gradcon.scene.selection import canonical_order
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def laid_out(scene: Scene, layout: Layout) -> Scene:
     """Return the scene with its baselines transposed or reversed.  Works for planar arrays only."""
     if not scene.is_planar:
-        problem = "its views have camera matrices, and only the baselines of a planar array can be laid out anew"
+        problem = "its views have camera matrices, and only the baselines of a planar array can be flipped"
         raise InputError(scene.name, problem, "correct the matrices")
     B = layout.of(scene.baselines)
     M, m = geometry.planar(B)
@@ -58,7 +59,10 @@ def with_colours(scene: Scene, colours: Planes, scale: float) -> Scene:
 
 
 def moved(scene: Scene, A: geometry.Floats) -> Scene:
-    """Return the scene with targets that show at A_t p, (T, 3, 3), what was said to be at p, apart from rotations."""
+    """Return the scene with targets that lie beside their place.
+
+    Let p be where a target without rotation should show a pixel.  It shows it at A_t p; A is (T, 3, 3).
+    """
     new = copy.copy(scene)
     epipoles = np.linalg.solve(scene.M, scene.m[..., None])
     new.M = scene.M @ A
@@ -74,7 +78,7 @@ def smoothed(scene: Scene, sigma: float) -> Scene:
     else:
         from cupyx.scipy.ndimage import gaussian_filter
     integers = scene.colours.dtype.kind == "u"
-    colours = xp.empty(scene.colours.shape, np.uint16 if integers else np.float32)
+    colours = xp.empty(scene.colours.shape, WIDE if integers else np.float32)
     factor = np.float32((full_scale(colours.dtype) or 1) / (full_scale(scene.colours.dtype) or 1))
     for view, image in enumerate(scene.colours):  # one by one, because floats are large
         smooth = gaussian_filter(image.astype(np.float32) * factor, (0, sigma, sigma), mode="nearest")

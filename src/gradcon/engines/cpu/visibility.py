@@ -1,4 +1,4 @@
-"""Which pixels a surface hides in another view, and how different they look there; for the check of directions."""
+"""Which pixels a surface hides in another view, and how different they look there; this tells near from far."""
 
 import numpy as np
 

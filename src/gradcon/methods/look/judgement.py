@@ -21,10 +21,14 @@ from gradcon.scene.layout import Layout
 # Views are out of place if they lie so many pixels of the small copy beside their place, and agree better in it.
 OUT_OF_PLACE, BETTER = 0.07, 0.975
 MOST_LEFT_OUT = 1 / 3  # of the targets, if they are odd
+REMEDY = "Use --align (align=True), or rectify the images."
+REMEDY_ALIGNED = "The alignment did not cure that; rectify the images."
 MOST_NAMES = 6  # that a sentence lists
 
 
-def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better: Layout | None) -> Findings:
+def judged(
+    findings: Findings, scene: Scene, compared: Compared, k: int, better: Layout | None, aligned: bool
+) -> Findings:
     """Add what is wrong to the findings; `better` is a layout that explains the views better, if there is one."""
     small = compared.copy.views
     assert small.order is not None
@@ -56,7 +60,7 @@ def judged(findings: Findings, scene: Scene, compared: Compared, k: int, better:
     if out_of_place > OUT_OF_PLACE and remaining < BETTER:
         text = (
             f"the views are out of place by about {k * out_of_place:.1f} pixels: they are shifted or turned against "
-            "each other. Use --align (align=True), or rectify the images."
+            f"each other. {REMEDY_ALIGNED if aligned else REMEDY}"
         )
         findings = _doubted(findings, scene, text)
     return findings

@@ -59,7 +59,7 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
         doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
     )
     better = _better_layout(scene, copy, engine) if check_layout else None
-    return Look(judged(findings, scene, compared, k, better), compared, k)
+    return Look(judged(findings, scene, compared, k, better, options.align), compared, k)
 
 
 def _brightness(scene: Scene, compared: Compared) -> list[Brightness]:
@@ -76,6 +76,6 @@ def _better_layout(scene: Scene, copy: SmallCopy, engine: str) -> Layout | None:
     axes = layouts.better_axes(copy.views, engine) if layouts.can_tell(scene, copy.views) else None
     if axes is None:
         return None
-    turned = laid_out(scene if max(scene.shape) <= LARGE else shrunk(scene, LARGE), axes)
+    turned = laid_out(shrunk(scene, LARGE), axes)
     behind = layouts.behind_surfaces(turned, minimise(turned, Options("sweep"), engine=engine).w)
     return axes.then(Layout(x=True, y=True)) if behind is not None and behind.reversed else axes
