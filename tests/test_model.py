@@ -38,9 +38,9 @@ def test_filters_are_symmetric_operators():
 
 def test_smoothing_is_scipys_gaussian():
     image = np.random.default_rng(1).random((30, 31))
-    for q in range(3):
+    for q, tolerance in ((0, 1e-12), (1, 4e-3), (2, 4e-3)):  # scales above 0 come from a cascade
         expected = ndimage.gaussian_filter(image, model.sigma(q), mode="nearest", truncate=4.0)
-        assert reference.smooth(image, q) == pytest.approx(expected)
+        assert reference.smooth(image, q) == pytest.approx(expected, abs=tolerance)
 
 
 def test_cubic_taps_interpolate_ramps_and_samples_exactly():

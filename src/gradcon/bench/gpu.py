@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcon import engines
-from gradcon.engines import Stage, model
+from gradcon.engines import Stage, cascade
 from gradcon.engines.cuda.device import CupyGpu
 from gradcon.engines.views import COLUMN, ROW, kind_of
 from gradcon.methods import schedules
@@ -38,7 +38,7 @@ def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tupl
     pixels = scene.shape[0] * scene.shape[1]
     T, Q = len(stage.views), len(stage.scales)
     kinds = [kind_of(scene.M[t], scene.m[t]) for t in stage.views]
-    taps = {q: len(model.gaussian(model.sigma(q))) for q in {*stage.scales, 0}}
+    taps = {q: 2 * cascade.radius(q) + 1 for q in {*stage.scales, 0}}
     coarser = [q for q in stage.scales if q > 0]
     # Passes of a filter over a view: smoothed across, smoothed and derived along; in both directions where it must be.
     passes = sum({ROW: 3, COLUMN: 4}.get(kind, 5) for kind in kinds)

@@ -11,7 +11,7 @@ from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from gradcon.arrays import to_host
-from gradcon.engines import model
+from gradcon.engines import cascade, model
 from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
 from gradcon.engines.sweep import SweepEngine, Views
@@ -181,7 +181,7 @@ def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -
 
 def smooth(image: Field, q: int) -> Field:
     """Return G_{sigma_q} * image."""
-    return blur(image, model.sigma(q))
+    return correlate(image, cascade.smoothing(q))
 
 
 def blur(image: Field, s: float) -> Field:
@@ -202,9 +202,8 @@ def local_variance(w: Field) -> Field:
 
 def derivative(image: Field, q: int, axis: int) -> Field:
     """Return G'_{sigma_q} * image along `axis`, smoothed across it."""
-    s = model.sigma(q)
-    across = ndimage.correlate1d(image, model.gaussian(s), axis=1 - axis, mode="nearest")
-    return ndimage.correlate1d(across, model.gaussian_derivative(s), axis=axis, mode="nearest")
+    across = ndimage.correlate1d(image, cascade.smoothing(q), axis=1 - axis, mode="nearest")
+    return ndimage.correlate1d(across, cascade.derivative(q), axis=axis, mode="nearest")
 
 
 def sample_cubic(image: Field, u: Field, v: Field) -> Field:

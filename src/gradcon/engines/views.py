@@ -28,6 +28,7 @@ class Order(NamedTuple):
     """
 
     memberships: NDArray[np.float32]  # (direction, view)
+    only: NDArray[np.intp]  # (view,): the direction that a view belongs to fully, if it belongs to no other; or -1
     ends: NDArray[np.intp]  # (view,): the first view that stands clearly farther out
     starts: NDArray[np.intp]  # (view,): where its shares begin
     shares: NDArray[np.float32]  # of N^2 of the next views, up to the end, that its own N^2 may not fall below
@@ -39,8 +40,11 @@ def order_of(baselines: NDArray[np.float64]) -> Order:
     ends = (model.nearness(baselines) > 0).sum(axis=1)
     shares = [floors[k, k + 1 : end] for k, end in enumerate(ends)]
     starts = np.cumsum([0, *map(len, shares)])[:-1]
+    memberships = np.ascontiguousarray(model.memberships(baselines), np.float32)
+    alone = ((memberships > 0).sum(axis=0) == 1) & (memberships.max(axis=0) == 1)
     return Order(
-        np.ascontiguousarray(model.memberships(baselines), np.float32),
+        memberships,
+        np.where(alone, memberships.argmax(axis=0), -1),
         ends.astype(np.intp),
         starts.astype(np.intp),
         np.concatenate([*shares, np.zeros(1, np.float32)]),  # never empty

@@ -1,125 +1,101 @@
-"""The data term of the cpu engine: linearise, weigh and sum over views and scales, tile by tile.
+"""The data term of the cpu engine: linearise, weigh and sum over views and scales, strip by strip.
 
-A tile is a few rows of some columns, small enough that the fields of all its views and scales stay in cache (1.6 MB
-for 17 views and three scales), in the table S of `rows`.  Each pixel's sums run over views and scales in one fixed
-order, so that results do not depend on which thread gets which tile: a function that takes `chunk, chunks` works on
-every chunks-th tile.
+Each thread runs down a band of the image, tile by tile where the image is wide, and weighs a strip of a few rows at a
+time.  Ahead of the strip it computes the levels of the cascade (`pyramid`) in rings of rows (`layout`), so that nothing
+is filtered twice within a band, and only these rings leave the nearest caches.  Each pixel's sums run over views and
+scales in one fixed order, so results do not depend on which thread gets which row.
 """
 
 import numpy as np
 
-from gradcon.engines.cpu import row_filters
-from gradcon.engines.cpu import row_model as row
-from gradcon.engines.cpu.arguments import CX, CY, DX, DY, FREE, PAD_D, PAD_S, SMOOTH, TILE_COLUMNS, TILE_ROWS
-from gradcon.engines.cpu.rows import compiled
-from gradcon.engines.cpu.warp import coupling_row
-from gradcon.engines.views import COLUMN, ROW
+from gradcon.engines.cpu import row_model as model
+from gradcon.engines.cpu.layout import STRIP
+from gradcon.engines.cpu.pyramid import blurred_rows, level_rows, ring_row
+from gradcon.engines.cpu.rows import compiled, inlined, row
 
 
-@compiled
-def equation(at, r, q, k):
-    """Return the offset of tile row r, scale q and view k within dI, g, G and blurred_g2."""
-    return 4 * r * at.equations + q * at.views + k
+@inlined
+def rows_ahead(Y, y0, y1, ahead, lowest, end):
+    """Return the rows that a level computes `ahead` of the strip at Y.
 
-
-@compiled
-def table_width(width, radius):
-    return min(width, TILE_COLUMNS) + 2 * radius
-
-
-@compiled
-def new_table(rows, width, radius):
-    return np.empty((rows, table_width(width, radius)), np.float32)
-
-
-@compiled
-def tile_count(height, width):
-    return ((height + TILE_ROWS - 1) // TILE_ROWS) * ((width + TILE_COLUMNS - 1) // TILE_COLUMNS)
-
-
-@compiled
-def tile_bounds(tile, height, width):
-    """Return y0, y1, x0, x1: a tile has the rows from y0 to before y1 and the columns from x0 to before x1."""
-    columns = (width + TILE_COLUMNS - 1) // TILE_COLUMNS
-    y0 = (tile // columns) * TILE_ROWS
-    x0 = (tile % columns) * TILE_COLUMNS
-    return y0, min(y0 + TILE_ROWS, height), x0, min(x0 + TILE_COLUMNS, width)
-
-
-@compiled
-def linearise(kind, warped, reference, y, x0, n, even, odd, S, dI, g, G):
-    """Compute S[dI], S[g], S[G] of one view and scale on n pixels of row y from x0; its coupling is in S[CX], S[CY].
-
-    `reference` holds the smoothed reference and its two derivatives.  A view in the reference's row or column needs
-    only one derivative.
+    They are none that the band from y0 to y1 does not need, and none outside `lowest` to `end`, where rows repeat.
     """
-    if kind == ROW:
-        row_filters.smooth_padded(warped, y, x0, n, even, S, PAD_S)
-    else:
-        row_filters.smooth_and_derive_padded(warped, y, x0, n, even, odd, S, PAD_S, PAD_D)
-        row_filters.smooth_along(S, PAD_D, even, DY, n)
-    if kind == COLUMN:
-        row_filters.smooth_along(S, PAD_S, even, SMOOTH, n)
-    else:
-        row_filters.smooth_and_derive_along(S, PAD_S, even, odd, SMOOTH, DX, n)
-    row.subtract(S, SMOOTH, reference[0], y, x0, dI, n)
-    if kind == ROW:
-        row.axis_gradients(S, CX, DX, reference[1], y, x0, g, G, n)
-    elif kind == COLUMN:
-        row.axis_gradients(S, CY, DY, reference[2], y, x0, g, G, n)
-    else:
-        row.project_rows(S, CX, CY, DX, DY, PAD_S, n)
-        row.project_image(S, CX, CY, reference[1], reference[2], y, x0, PAD_D, n)
-        row.gradients(S, PAD_S, PAD_D, g, G, n)
+    return max(Y + ahead, y0 - ahead, lowest), min(Y + ahead + STRIP, y1 + ahead, end)
 
 
 @compiled
-def smooth_row(image, y, x0, n, even, S, out):
-    """S[out] = row y of the image smoothed in both directions."""
-    row_filters.smooth_padded(image, y, x0, n, even, S, PAD_S)
-    row_filters.smooth_along(S, PAD_S, even, out, n)
+def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
+    """Compute all levels as far ahead of the strip at Y as they must be."""
+    (height, width), T, levels = w.shape, at.views, scales.spacing.size
+    first, end = rows_ahead(Y, y0, y1, at.dI.ahead[0], 0, height)
+    for y in range(first, end):
+        for i in range(2):
+            model.fill(row(S, at.sums + 2 * (y & (STRIP - 1)) + i, 0), np.float32(0), S.shape[1])
+    for k in range(T):
+        for q in range(levels):
+            radius = scales.radius[q]
+            start, stop = rows_ahead(Y, y0, y1, at.dI.ahead[q], -radius, height + radius)
+            level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n)
+    if not noise_model.use_scale:
+        return
+    for y in range(first, end):
+        sums, out = at.sums + 2 * (y & (STRIP - 1)), row(S, ring_row(at.g, 0, T, y), 0)
+        model.residual(row(S, sums, 0), row(S, sums + 1, 0), noise_model.epsilon, out, S.shape[1])
+    for k in range(T + 1):
+        for q in range(levels):
+            radius = scales.radius[q]
+            start, stop = rows_ahead(Y, y0, y1, at.blurred.ahead[q], -radius, height + radius)
+            blurred_rows(S, at, height, width, scales, q, k, start, stop, x0, n)
 
 
-@compiled
-def finest_scale(chunk, chunks, w, views, reference, even, odd, epsilon, g2, dw2):
-    """Compute, at scale 0, g^2 of every view and the squared residual disparity that all views together suggest."""
-    height, width = w.shape
-    dI, g, G, sum_dI, sum_g = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4
-    S = new_table(FREE + 5, width, even.size - 1)
-    for tile in range(chunk, tile_count(height, width), chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, height, width)
-        n = x1 - x0
-        for y in range(y0, y1):
-            row.fill(S, sum_dI, 0, n)
-            row.fill(S, sum_g, 0, n)
-            for k in range(views.chosen.size):
-                t = views.chosen[k]
-                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
-                linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
-                row.add_absolute(S, dI, sum_dI, n)
-                row.add_absolute(S, g, sum_g, n)
-                row.store_square(S, g, g2[k], y, x0, n)
-            row.residual(S, sum_dI, sum_g, epsilon, n)
-            row.store_square(S, sum_dI, dw2, y, x0, n)
+@inlined
+def compute_noise_powers(S, at, scales, noise_model, y, x0, n):
+    """S[N2] = N^2 of every scale and view along row y, as the model says before it is made monotone."""
+    T, Q, m = at.views, scales.used.size, at.margin
+    sum_dI2, sum_g2 = row(S, at.sums + 2 * STRIP, 0), row(S, at.sums + 2 * STRIP + 1, 0)
+    model.fill(sum_dI2, np.float32(0), n)
+    model.fill(sum_g2, np.float32(0), n)
+    for q in scales.used:
+        for k in range(T):
+            dI, g = row(S, ring_row(at.dI, q, k, y), m), row(S, ring_row(at.g, q, k, y), m)
+            model.add_squares(dI, g, sum_dI2, sum_g2, n)
+    for i in range(Q):
+        q, noise, bound = scales.used[i], noise_model.noises[i], row(S, at.bounds + i, 0)
+        if noise_model.use_gradient:
+            variance = row(noise_model.variance, y, x0)
+            model.error_bound(noise, sum_dI2, sum_g2, noise_model.epsilon, variance, bound, n)
+        else:
+            model.fill(bound, np.float32(0), n)
+        for k in range(T):
+            G, N2 = row(S, ring_row(at.G, q, k, y), m), row(S, at.N2 + i * T + k, 0)
+            if noise_model.use_scale and q > 0:
+                g2, dw2 = row(S, ring_row(at.blurred, q, k, y), m), row(S, ring_row(at.blurred, q, T, y), m)
+                model.noise_with_scale_term(G, bound, g2, dw2, noise, N2, n)
+            else:
+                model.noise_over_gradient(G, bound, noise, N2, n)
 
 
-@compiled
+@inlined
 def make_monotone(S, N2, tops, order, n):
     """Raise N^2 of each view (row N2 + k) as `engines.views.Order` says."""
     directions, T = order.memberships.shape
     for d in range(directions):
-        row.fill(S, tops + d, 0, n)
+        model.fill(row(S, tops + d, 0), np.float32(0), n)
     for k in range(T):
-        for d in range(directions):
-            if order.memberships[d, k] > 0:
-                row.raise_to(S, tops + d, order.memberships[d, k], N2 + k, n)
-        for d in range(directions):
-            if order.memberships[d, k] > 0:
-                row.raise_to(S, N2 + k, order.memberships[d, k], tops + d, n)
+        own = row(S, N2 + k, 0)
+        if order.only[k] >= 0:
+            model.raise_both(row(S, tops + order.only[k], 0), own, n)
+        else:
+            for d in range(directions):
+                if order.memberships[d, k] > 0:
+                    model.raise_to(row(S, tops + d, 0), order.memberships[d, k], own, n)
+            for d in range(directions):
+                if order.memberships[d, k] > 0:
+                    model.raise_to(own, order.memberships[d, k], row(S, tops + d, 0), n)
         for other in range(k + 1, order.ends[k]):
             share = order.shares[order.starts[k] + other - k - 1]
             if share > 0:
-                row.raise_to(S, N2 + k, share, N2 + other, n)
+                model.raise_to(own, share, row(S, N2 + other, 0), n)
 
 
 @compiled
@@ -132,81 +108,44 @@ def keep_weights(S, weights, kept, step, x0, n):
 
 
 @compiled
-def weighted_term(chunk, chunks, w, views, scales, model, reweight, at, tables, sums, sample):
-    """Compute the data term with the model's weights; `tables` holds a table S, laid out as `at` says, per chunk."""
-    height, width = w.shape
-    T, Q = views.chosen.size, scales.taps.size
-    S = tables[chunk]
-    for tile in range(chunk, tile_count(height, width), chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, height, width)
-        n = x1 - x0
-        for r in range(y1 - y0):
-            row.fill(S, at.sum_dI2 + r, 0, n)
-            row.fill(S, at.sum_g2 + r, 0, n)
+def weigh_row(S, at, scales, noise_model, reweight, y, x0, n, sums, sample):
+    """Sum up row y."""
+    T, Q, m = at.views, scales.used.size, at.margin
+    if noise_model.weighted:
+        compute_noise_powers(S, at, scales, noise_model, y, x0, n)
+    total, D, b, p = row(S, at.total, 0), row(S, at.total + 1, 0), row(S, at.total + 2, 0), row(S, at.total + 3, 0)
+    for i in range(4):
+        model.fill(row(S, at.total + i, 0), np.float32(0), n)
+    for i in range(Q):
+        q, N2 = scales.used[i], at.N2 + i * T
+        if noise_model.weighted:
+            make_monotone(S, N2, at.tops, noise_model.order, n)
         for k in range(T):
-            t = views.chosen[k]
-            for r in range(y1 - y0):
-                y = y0 + r
-                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
-                for q in range(Q):
-                    i = equation(at, r, q, k)
-                    dI, g, G = at.dI + i, at.g + i, at.G + i
-                    even, odd = scales.evens[q, : scales.taps[q]], scales.odds[q, : scales.taps[q]]
-                    reference = scales.references[q]
-                    linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
-                    row.add_squares(S, dI, at.sum_dI2 + r, g, at.sum_g2 + r, n)
-                    if model.use_scale[q]:
-                        smooth_row(model.g2[k], y, x0, n, even, S, at.blurred_g2 + i)
-                    if not model.use_gradient:
-                        row.fill(S, G, 0, n)
-        for r in range(y1 - y0):
-            y = y0 + r
-            for accumulator in (at.total, at.D, at.b, at.p):
-                row.fill(S, accumulator, 0, n)
-            for q in range(Q):
-                i = equation(at, r, q, 0)
-                dI, g, N2, blurred_g2 = at.dI + i, at.g + i, at.G + i, at.blurred_g2 + i
-                noise, dw2 = model.noises[q], model.blurred_dw2[q]
-                row.error_bound(
-                    S, noise, at.sum_dI2 + r, at.sum_g2 + r, model.epsilon, model.variance, y, x0, at.bound, n
-                )
-                for k in range(T):
-                    if model.use_scale[q]:
-                        row.noise_with_scale_term(S, N2 + k, at.bound, blurred_g2 + k, dw2, y, x0, noise, n)
-                    else:
-                        row.noise_over_gradient(S, N2 + k, at.bound, noise, n)
-                make_monotone(S, N2, at.tops, model.order, n)
-                for k in range(T):
-                    row.weigh(S, g + k, N2 + k, at.total, at.p, n)
-                    row.accumulate(S, dI + k, g + k, N2 + k, at.D, at.b, reweight, n)
-                if sample.step > 0 and y % sample.step == sample.step // 2:
-                    keep_weights(S, N2, sample.weights[y // sample.step, :, q], sample.step, x0, n)
-            Z = np.float32(at.equations)  # so that the weights of a pixel sum to T Q
-            row.store_ratio(S, at.D, Z, at.total, sums.diagonal, y, x0, n)
-            row.store_ratio(S, at.b, Z, at.total, sums.rhs, y, x0, n)
-            row.store(S, at.p, sums.precision, y, x0, n)
+            dI, g = row(S, ring_row(at.dI, q, k, y), m), row(S, ring_row(at.g, q, k, y), m)
+            weight = row(S, N2 + k, 0)
+            if not noise_model.weighted:
+                model.fill(weight, np.float32(1), n)
+            model.weigh(g, weight, total, p, n)
+            model.accumulate(dI, g, weight, D, b, reweight, n)
+        if sample.step > 0 and y % sample.step == sample.step // 2:
+            keep_weights(S, N2, sample.weights[y // sample.step, :, i], sample.step, x0, n)
+    Z = np.float32(T * Q)  # so that the weights of a pixel sum to T Q
+    model.store_ratio(D, Z, total, row(sums.diagonal, y, x0), n)
+    model.store_ratio(b, Z, total, row(sums.rhs, y, x0), n)
+    model.store(p, row(sums.precision, y, x0), n)
 
 
 @compiled
-def uniform_term(chunk, chunks, w, views, scales, reweight, diagonal, rhs):
-    """Compute the data term with all weights 1."""
+def data_term(chunk, chunks, w, views, scales, noise_model, reweight, at, tables, sums, sample):
+    """Compute the data term of one band of rows; `tables` holds a table S, laid out as `at` says, for each band."""
     height, width = w.shape
-    dI, g, G, ones, D, b = FREE, FREE + 1, FREE + 2, FREE + 3, FREE + 4, FREE + 5
-    S = new_table(FREE + 6, width, scales.taps.max() - 1)
-    row.fill(S, ones, 1, S.shape[1])
-    for tile in range(chunk, tile_count(height, width), chunks):
-        y0, y1, x0, x1 = tile_bounds(tile, height, width)
-        n = x1 - x0
-        for y in range(y0, y1):
-            row.fill(S, D, 0, n)
-            row.fill(S, b, 0, n)
-            for k in range(views.chosen.size):
-                t = views.chosen[k]
-                coupling_row(views.kinds[t], views.M[t], views.m[t], w, y, x0, S, CX, CY, n)
-                for q in range(scales.taps.size):
-                    even, odd = scales.evens[q, : scales.taps[q]], scales.odds[q, : scales.taps[q]]
-                    reference = scales.references[q]
-                    linearise(views.kinds[t], views.warped[k], reference, y, x0, n, even, odd, S, dI, g, G)
-                    row.accumulate(S, dI, g, ones, D, b, reweight, n)
-            row.store(S, D, diagonal, y, x0, n)
-            row.store(S, b, rhs, y, x0, n)
+    S = tables[chunk]
+    y0, y1 = height * chunk // chunks, height * (chunk + 1) // chunks
+    farthest = at.dI.ahead[0]
+    start = y0 - (2 * farthest + STRIP - 1) // STRIP * STRIP  # so that level 0 begins as far above the band
+    for x0 in range(0, width, at.columns):
+        n = min(at.columns, width - x0)
+        for Y in range(start, y1, STRIP):
+            compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n)
+            for y in range(max(Y, y0), min(Y + STRIP, y1)):
+                weigh_row(S, at, scales, noise_model, reweight, y, x0, n, sums, sample)

@@ -1,122 +1,125 @@
-"""Filters on rows: smoothing and derivatives, across the rows of an image and along a row.
+"""Filters on rows: smoothing and derivatives, across the rows of a source and along a row of the table S.
 
-They take one-sided taps in mirrored pairs, three pairs per pass, so that they touch the accumulating row less often.
+Every filter has three pairs of mirrored taps (`engines.cascade`), so that one pass over a row does it.
 """
 
-from gradcon.engines.cpu.rows import PAIRS, compiled, row
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from gradcon.engines.cpu.rows import compiled, inlined, row
 
 # The loops of the filters are functions of their own.  Compiled alone they become vector code; inlined, the compiler
 # would see that several rows come from one table, and that they might overlap.  Each loop touches few rows, because
-# it first checks at run time that the row it writes does not overlap the others.
+# it first checks at run time that the row it writes does not overlap the others, and gives up beyond eight checks.
+# Everything around them is inlined: passing a dozen arrays to a function takes as long as filtering a row.
+
+
+class Source(NamedTuple):
+    """Rows to filter: an image, or a ring of the table S."""
+
+    rows: NDArray
+    base: int  # where it begins
+    mask: int  # the size of the ring less 1; -1, which changes no index, for an image
+    lowest: int  # the first and the last row; those past them repeat them
+    last: int
+    shift: int  # column of the source less column of S
+    first_column: int  # the columns of S at which it begins and ends; others repeat the border
+    end_column: int
+
+
+@inlined
+def source_row(source, y, column):
+    """Return a pointer to row y of a source, at a column of S."""
+    inside = min(max(y, source.lowest), source.last)
+    return row(source.rows, source.base + (inside & source.mask), column + source.shift)
 
 
 @compiled
-def start(centre, tap, out, n):
+def even_across(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, out, n):
     for x in range(n):
-        out[x] = tap * centre[x]
+        out[x] = t0 * c[x] + t1 * (b1[x] + a1[x]) + t2 * (b2[x] + a2[x]) + t3 * (b3[x] + a3[x])
 
 
 @compiled
-def add_even(t0, t1, t2, a0, a1, a2, b0, b1, b2, out, n):
+def even_across_of_squares(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, out, n):
     for x in range(n):
-        out[x] += t0 * (b0[x] + a0[x]) + t1 * (b1[x] + a1[x]) + t2 * (b2[x] + a2[x])
+        pair1, pair2 = b1[x] * b1[x] + a1[x] * a1[x], b2[x] * b2[x] + a2[x] * a2[x]
+        out[x] = t0 * (c[x] * c[x]) + t1 * pair1 + t2 * pair2 + t3 * (b3[x] * b3[x] + a3[x] * a3[x])
 
 
 @compiled
-def add_odd(t0, t1, t2, a0, a1, a2, b0, b1, b2, out, n):
+def odd_across(t1, t2, t3, a3, a2, a1, b1, b2, b3, out, n):
     for x in range(n):
-        out[x] += t0 * (b0[x] - a0[x]) + t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x])
+        out[x] = t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x]) + t3 * (b3[x] - a3[x])
 
 
 @compiled
-def smooth_across(image, y, x0, n, even, S, out, at):
-    """S[out, at:] = row y, columns x0 to x0 + n, of the image smoothed across rows; borders are repeated."""
-    last = image.shape[0] - 1
-    out_ = row(S, out, at)
-    start(row(image, y, x0), even[0], out_, n)
-    for k in range(1, even.size, PAIRS):
-        a0, b0 = row(image, max(y - k, 0), x0), row(image, min(y + k, last), x0)
-        a1, b1 = row(image, max(y - k - 1, 0), x0), row(image, min(y + k + 1, last), x0)
-        a2, b2 = row(image, max(y - k - 2, 0), x0), row(image, min(y + k + 2, last), x0)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_, n)
+def even_along(t0, t1, t2, t3, line, s, out, n):
+    for x in range(n):
+        pair1, pair2 = line[x + s] + line[x - s], line[x + 2 * s] + line[x - 2 * s]
+        out[x] = t0 * line[x] + t1 * pair1 + t2 * pair2 + t3 * (line[x + 3 * s] + line[x - 3 * s])
 
 
 @compiled
-def smooth_and_derive_across(image, y, x0, n, even, odd, S, smooth, derived, at):
-    """The same, and S[derived, at:] = the derivative across rows."""
-    last = image.shape[0] - 1
-    s_, d_ = row(S, smooth, at), row(S, derived, at)
-    start(row(image, y, x0), even[0], s_, n)
-    start(row(image, y, x0), odd[0], d_, n)
-    for k in range(1, even.size, PAIRS):
-        a0, b0 = row(image, max(y - k, 0), x0), row(image, min(y + k, last), x0)
-        a1, b1 = row(image, max(y - k - 1, 0), x0), row(image, min(y + k + 1, last), x0)
-        a2, b2 = row(image, max(y - k - 2, 0), x0), row(image, min(y + k + 2, last), x0)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, s_, n)
-        add_odd(odd[k], odd[k + 1], odd[k + 2], a0, a1, a2, b0, b1, b2, d_, n)
+def both_along(t0, t1, t2, t3, u1, u2, u3, line, s, smooth, derived, n):
+    """Smooth by the taps t, and derive by the taps u, what is loaded once."""
+    for x in range(n):
+        a1, a2, a3 = line[x - s], line[x - 2 * s], line[x - 3 * s]
+        b1, b2, b3 = line[x + s], line[x + 2 * s], line[x + 3 * s]
+        smooth[x] = t0 * line[x] + t1 * (b1 + a1) + t2 * (b2 + a2) + t3 * (b3 + a3)
+        derived[x] = u1 * (b1 - a1) + u2 * (b2 - a2) + u3 * (b3 - a3)
 
 
-@compiled
-def smooth_along(S, padded, even, out, n):
-    """S[out] = row `padded`, which has `radius` more columns on either side, smoothed along itself."""
-    radius = even.size - 1
-    out_ = row(S, out, 0)
-    start(row(S, padded, radius), even[0], out_, n)
-    for k in range(1, even.size, PAIRS):
-        a0, b0 = row(S, padded, radius - k), row(S, padded, radius + k)
-        a1, b1 = row(S, padded, radius - k - 1), row(S, padded, radius + k + 1)
-        a2, b2 = row(S, padded, radius - k - 2), row(S, padded, radius + k + 2)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, out_, n)
+@inlined
+def repeat_ends(S, out, low, first, end, high):
+    """Fill the columns low to high outside first to end with the nearest value between them."""
+    line = row(S, out, 0)
+    before, after = line[first], line[end - 1]
+    for x in range(low, first):
+        line[x] = before
+    for x in range(end, high):
+        line[x] = after
 
 
-@compiled
-def smooth_and_derive_along(S, padded, even, odd, smooth, derived, n):
-    """The same, and S[derived] = its derivative."""
-    radius = even.size - 1
-    s_, d_ = row(S, smooth, 0), row(S, derived, 0)
-    start(row(S, padded, radius), even[0], s_, n)
-    start(row(S, padded, radius), odd[0], d_, n)
-    for k in range(1, even.size, PAIRS):
-        a0, b0 = row(S, padded, radius - k), row(S, padded, radius + k)
-        a1, b1 = row(S, padded, radius - k - 1), row(S, padded, radius + k + 1)
-        a2, b2 = row(S, padded, radius - k - 2), row(S, padded, radius + k + 2)
-        add_even(even[k], even[k + 1], even[k + 2], a0, a1, a2, b0, b1, b2, s_, n)
-        add_odd(odd[k], odd[k + 1], odd[k + 2], a0, a1, a2, b0, b1, b2, d_, n)
+@inlined
+def smooth_across(source, squares, y, scales, q, S, out, low, high):
+    """S[out, low:high] = row y of the source, or of its squares, smoothed across rows by the taps of level q."""
+    s, first, end = scales.spacing[q], max(low, source.first_column), min(high, source.end_column)
+    a3, a2 = source_row(source, y - 3 * s, first), source_row(source, y - 2 * s, first)
+    a1, c, b1 = source_row(source, y - s, first), source_row(source, y, first), source_row(source, y + s, first)
+    b2, b3 = source_row(source, y + 2 * s, first), source_row(source, y + 3 * s, first)
+    t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
+    if squares:
+        even_across_of_squares(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, row(S, out, first), end - first)
+    else:
+        even_across(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, row(S, out, first), end - first)
+    repeat_ends(S, out, low, first, end, high)
 
 
-@compiled
-def repeat_borders(S, padded, left, right, n):
-    """Fill the first `left` and the last `right` of n columns with the nearest value between them."""
-    line = row(S, padded, 0)
-    for x in range(left):
-        line[x] = line[left]
-    for x in range(n - right, n):
-        line[x] = line[n - right - 1]
+@inlined
+def derive_across(source, y, scales, q, S, out, low, high):
+    """S[out, low:high] = the derivative of the source across rows, at row y."""
+    s, first, end = scales.spacing[q], max(low, source.first_column), min(high, source.end_column)
+    a3, a2 = source_row(source, y - 3 * s, first), source_row(source, y - 2 * s, first)
+    a1, b1 = source_row(source, y - s, first), source_row(source, y + s, first)
+    b2, b3 = source_row(source, y + 2 * s, first), source_row(source, y + 3 * s, first)
+    u1, u2, u3 = scales.odd[q, 1], scales.odd[q, 2], scales.odd[q, 3]
+    odd_across(u1, u2, u3, a3, a2, a1, b1, b2, b3, row(S, out, first), end - first)
+    repeat_ends(S, out, low, first, end, high)
 
 
-@compiled
-def window(x0, n, radius, width):
-    """Return the first column and the number of columns that a filter needs for x0 to x0 + n, and how many are missing.
-
-    A filter needs `radius` more columns on either side; those beyond the border are missing on the left or the right.
-    """
-    xa, xb = max(x0 - radius, 0), min(x0 + n + radius, width)
-    return xa, xb - xa, radius - (x0 - xa), radius - (xb - x0 - n)
+@inlined
+def smooth_along(S, line, scales, q, out, first, end):
+    """S[out, first:end] = row `line`, which reaches farther by the filter on both sides, smoothed along itself."""
+    t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
+    even_along(t0, t1, t2, t3, row(S, line, first), scales.spacing[q], row(S, out, first), end - first)
 
 
-@compiled
-def smooth_padded(image, y, x0, n, even, S, padded):
-    """As `smooth_across`, into row `padded`, with the `radius` columns on either side that filters along it need."""
-    radius = even.size - 1
-    xa, count, left, right = window(x0, n, radius, image.shape[1])
-    smooth_across(image, y, xa, count, even, S, padded, left)
-    repeat_borders(S, padded, left, right, n + 2 * radius)
-
-
-@compiled
-def smooth_and_derive_padded(image, y, x0, n, even, odd, S, padded_s, padded_d):
-    radius = even.size - 1
-    xa, count, left, right = window(x0, n, radius, image.shape[1])
-    smooth_and_derive_across(image, y, xa, count, even, odd, S, padded_s, padded_d, left)
-    repeat_borders(S, padded_s, left, right, n + 2 * radius)
-    repeat_borders(S, padded_d, left, right, n + 2 * radius)
+@inlined
+def smooth_and_derive_along(S, line, scales, q, out, derived, first, end):
+    """The same, and S[derived, first:end] = its derivative."""
+    t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
+    u1, u2, u3 = scales.odd[q, 1], scales.odd[q, 2], scales.odd[q, 3]
+    to, derivative = row(S, out, first), row(S, derived, first)
+    both_along(t0, t1, t2, t3, u1, u2, u3, row(S, line, first), scales.spacing[q], to, derivative, end - first)

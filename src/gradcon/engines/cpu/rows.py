@@ -8,7 +8,6 @@ longer than the arithmetic.
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -18,19 +17,12 @@ from numba.np.arrayobj import make_array
 # The flags allow reordering, fusing and reciprocals; they do not assume that values are finite.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
 OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
-PAIRS = 3  # of mirrored taps that a filter adds in one pass
 
 compiled = njit(**OPTIONS)
 
 # A process that compiles calls such a function in the function's own library; a process that loads the caller from the
 # cache calls the copy in the caller's library.  The two copies may round differently.  Inlining leaves one copy.
 inlined = njit(forceinline=True, **OPTIONS)
-
-
-def one_sided(taps, dtype=np.float32):
-    """Return the taps for offsets 0, 1, ... in correlation order, padded with zeros to whole passes of pairs."""
-    half = taps[len(taps) // 2 :]
-    return np.pad(half, (0, -(len(half) - 1) % PAIRS)).astype(dtype)
 
 
 @intrinsic

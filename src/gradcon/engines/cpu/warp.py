@@ -1,4 +1,4 @@
-"""Warping for the cpu engine: each target as the reference would see it, by cubic convolution.
+"""Warping for the cpu engine: each target as the reference would see it, by cubic convolution, less the reference.
 
 Views of a planar array in the reference's row or column need four taps per pixel, and all others sixteen.  Images have
 a margin of repeated pixels, so that no tap is ever outside.
@@ -15,7 +15,6 @@ MARGIN = 2
 
 cubic = compiled(model.cubic)
 project = compiled(geometry.project)
-coupling = compiled(geometry.coupling)
 
 
 @compiled
@@ -42,7 +41,7 @@ def clamp(index, n):
 
 @inlined
 def warp_row_view(target, reference, w, y, b, out):
-    """Warp without branches: a pixel that is not seen samples some place inside, and then takes the reference."""
+    """Warp without branches: a pixel that is not seen samples some place inside, and then takes 0."""
     width = out.size
     line = target[y + MARGIN]
     l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
@@ -52,7 +51,7 @@ def warp_row_view(target, reference, w, y, b, out):
         j = clamp(x + whole, width)
         a0, a1, a2, a3 = cubic(f)
         seen = inside(x, shift, width)
-        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
 @inlined
@@ -68,7 +67,7 @@ def warp_column_view(target, reference, w, y, b, height, out):
         j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
         a0, a1, a2, a3 = cubic(f)
         seen = inside(y, shift, height)
-        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] if seen else reference[x]
+        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
 @compiled
@@ -95,9 +94,9 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
         if inside(x, shift_x, width) & inside(y, shift_y, height):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
-            out[x] = sample(target, y + whole_y, fv, x + whole_x, fu)
+            out[x] = sample(target, y + whole_y, fv, x + whole_x, fu) - reference[x]
         else:
-            out[x] = reference[x]
+            out[x] = model.ZERO
 
 
 @inlined
@@ -108,41 +107,14 @@ def warp_general_view(target, reference, w, y, M, m, height, out):
         if z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1:
             j, fu = split(u)
             i, fv = split(v)
-            out[x] = sample(target, i, fv, j, fu)
+            out[x] = sample(target, i, fv, j, fu) - reference[x]
         else:
-            out[x] = reference[x]
-
-
-@compiled
-def coupling_row(kind, M, m, w, y, x0, S, cx, cy, n):
-    """S[cx], S[cy] = c_t along n pixels of row y, from x0: 0 where the view does not see them.
-
-    A view in the reference's row does not need cy, and one in its column does not need cx, so these are left alone.
-    """
-    height, width = w.shape
-    bx, by = np.float32(m[0]), np.float32(m[1])
-    line = w[y, x0 : x0 + n]
-    if kind == ROW:
-        for x in range(n):
-            S[cx, x] = bx * np.float32(inside(x0 + x, bx * line[x], width))
-    elif kind == COLUMN:
-        for x in range(n):
-            S[cy, x] = by * np.float32(inside(y, by * line[x], height))
-    elif kind == PLANAR:
-        for x in range(n):
-            seen = np.float32(inside(x0 + x, bx * line[x], width) & inside(y, by * line[x], height))
-            S[cx, x] = bx * seen
-            S[cy, x] = by * seen
-    else:
-        for x in range(n):
-            u, v, z = project(M, m, float(x0 + x), float(y), float(line[x]))
-            seen = z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
-            S[cx, x], S[cy, x] = coupling(M, m, u, v) if seen else (0.0, 0.0)
+            out[x] = model.ZERO
 
 
 @compiled
 def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
-    """Warp the listed targets by w into out[view, y, x]."""
+    """Warp the listed targets by w into out[view, y, x], less the reference; where one sees nothing, that is 0."""
     height = reference.shape[0]
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height

@@ -21,7 +21,8 @@ from gradcon.engines.cuda.plan import (
     Plan,
     Tiling,
     fill_scale,
-    make_filter,
+    filter_of_scale,
+    filter_of_sigma,
     make_plan,
     tiling,
     view_table,
@@ -61,7 +62,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.nothing_counted = self.device.zeros((2,), np.uint32)
         self.launch = Launcher(self.device, self.shape, self.plane[1])
         self._views: dict[tuple[int, ...], DeviceArray] = {}
-        self._filters: dict[float, Filter] = {}
+        self._filters: dict[int, Filter] = {}  # by scale
         self._references: dict[int, DeviceArray] = {}
         self._plans: dict[tuple[Stage, Weighting], Plan] = {}
         self.solver = Solver(self.device, self.shape, self._buffer)
@@ -209,7 +210,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         key = stage, weighting
         if key not in self._plans:
             scales = {*stage.scales, 0}
-            filters = {q: self._filter(model.sigma(q)) for q in scales}
+            filters = {q: self._filter(q) for q in scales}
             references = {q: self._reference(q) for q in scales}
             self._plans = {}  # a stage that has ended does not come back
             self._plans[key] = make_plan(
@@ -223,32 +224,32 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
             self._views[views] = self.device.put(view_table(self.M, self.m, views))
         return self._views[views]
 
-    def _filter(self, s: float) -> Filter:
-        if s not in self._filters:
-            self._filters[s] = make_filter(self.device, s)
-        return self._filters[s]
+    def _filter(self, q: int) -> Filter:
+        if q not in self._filters:
+            self._filters[q] = filter_of_scale(self.device, q)
+        return self._filters[q]
 
     def _reference(self, q: int) -> DeviceArray:
         """Return the reference smoothed at scale q, and its derivatives in x and y."""
         if q not in self._references:
-            gaussian = self._filter(model.sigma(q))
+            smoothing = self._filter(q)
             self._references[q] = self.device.zeros((3, *self.plane))
             table = np.zeros(1, SCALE)
-            fill_scale(table[0], gaussian, self.device, reference=self._references[q])
+            fill_scale(table[0], smoothing, self.device, reference=self._references[q])
             self.launch.tiles(
-                "reference_fields", [self.reference, self.device.put(table)], self._tiling(gaussian), 1, 1
+                "reference_fields", [self.reference, self.device.put(table)], self._tiling(smoothing), 1, 1
             )
         return self._references[q]
 
     def _blurred(self, image: DeviceArray, s: float) -> DeviceArray:
         """Return a plane smoothed with standard deviation `s`."""
-        gaussian, table, smooth = self._filter(s), np.zeros(1, SCALE), self.device.empty(self.plane)
+        gaussian, table, smooth = filter_of_sigma(self.device, s), np.zeros(1, SCALE), self.device.empty(self.plane)
         fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
         self.launch.tiles("blur", [image, self.device.put(table)], self._tiling(gaussian), 1, 1)
         return smooth
 
-    def _tiling(self, gaussian: Filter) -> Tiling:
-        return tiling(gaussian.steps, 3, self.device.shared_limit)
+    def _tiling(self, smoothing: Filter) -> Tiling:
+        return tiling(smoothing.steps, 3, self.device.shared_limit)
 
     def _planes(self, images: ArrayLike) -> DeviceArray:
         """Return images on the device, with padded rows."""

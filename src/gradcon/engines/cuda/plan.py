@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.engines import model
+from gradcon.engines import cascade, model
 from gradcon.engines.contract import Stage, Weighting
 from gradcon.engines.cuda.device import Gpu
 from gradcon.engines.cuda.solver import ARRAYS
@@ -43,7 +43,7 @@ Buffer = Callable[[str, tuple[int, ...]], Any]
 
 @dataclass(frozen=True)
 class Filter:
-    """A Gaussian and its derivative on the device."""
+    """A smoothing filter and its derivative on the device."""
 
     radius: int
     steps: int  # taps of each, padded with zeros to whole runs
@@ -93,12 +93,21 @@ def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
     return 4 * pixels * whole + min(BAND_BYTES, 4 * pixels * (4 * T + 1) * coarser)
 
 
-def make_filter(device: Gpu, s: float) -> Filter:
-    """Make the filters of standard deviation `s`."""
+def filter_of_scale(device: Gpu, q: int) -> Filter:
+    """Make the filters of scale q."""
+    return _filter(device, cascade.smoothing(q), cascade.derivative(q))
+
+
+def filter_of_sigma(device: Gpu, s: float) -> Filter:
+    """Make the Gaussian of standard deviation `s` and its derivative."""
     even, odd = model.gaussian(s), model.gaussian_derivative(s)
-    if len(even) // 2 in FIXED and s != FIXED[len(even) // 2]:
+    if len(even) // 2 in FIXED and not np.array_equal(even, cascade.smoothing(FIXED[len(even) // 2])):
         fixed = FIXED[len(even) // 2]
-        raise AssertionError(f"the kernels would take this filter of sigma {s} for the fixed one of sigma {fixed}")
+        raise AssertionError(f"the kernels would take this filter of sigma {s} for the fixed one of scale {fixed}")
+    return _filter(device, even, odd)
+
+
+def _filter(device: Gpu, even: NDArray[np.float64], odd: NDArray[np.float64]) -> Filter:
     steps = _steps(len(even))
     taps = np.zeros((2, steps), np.float32)
     taps[0, : len(even)], taps[1, : len(odd)] = even, odd
@@ -115,7 +124,7 @@ def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
 
 def tiling_of_scale(q: int, shared_limit: int) -> Tiling | None:
     """Return the tiling of scale q with all three planes, or None if none fits."""
-    return _tiling(_steps(len(model.gaussian(model.sigma(q)))), 3, shared_limit)
+    return _tiling(_steps(2 * cascade.radius(q) + 1), 3, shared_limit)
 
 
 def _steps(taps: int) -> int:

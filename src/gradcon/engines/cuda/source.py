@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from itertools import product
 
-from gradcon.engines import model
+from gradcon.engines import cascade, model
 from gradcon.engines.median_network import median_network
 
 PIXELS = tuple(product(("uint8", "uint16", "float32"), (1, 3)))  # type and channels, as in kernels/sweep_views.h
@@ -36,8 +36,8 @@ PARTS = {  # included before it
 }
 OPTIONS = ("--std=c++17", "--use_fast_math")
 
-# The standard deviations whose filters the compiler knows (scales 0 to 2), by their radii.
-FIXED = {len(model.gaussian(sigma)) // 2: sigma for sigma in (model.sigma(q) for q in range(3))}
+# The scales whose filters the compiler knows, by their radii.
+FIXED = {cascade.radius(q): q for q in range(3)}
 
 
 def source(file: str) -> str:
@@ -68,8 +68,8 @@ def _median() -> str:
 def _fixed_filters() -> list[str]:
     """Return even_tap<radius>(k) and odd_tap<radius>(k): numbers in instructions, once a loop over k is unrolled."""
     lines = [f"template <int RADIUS> DEVICE float {name}_tap(int) {{ return 0.0f; }}" for name in ("even", "odd")]
-    for radius, sigma in FIXED.items():
-        for name, taps in (("even", model.gaussian(sigma)), ("odd", model.gaussian_derivative(sigma))):
+    for radius, q in FIXED.items():
+        for name, taps in (("even", cascade.smoothing(q)), ("odd", cascade.derivative(q))):
             cases = " ".join(f"case {k}: return {float(tap):.9e}f;" for k, tap in enumerate(taps))
             head = f"template <> DEVICE float {name}_tap<{radius}>(int k)"
             lines.append(f"{head} {{ switch (k) {{ {cases} }} return 0.0f; }}")

@@ -1,0 +1,134 @@
+"""The levels of the cascade for one row: dI, g and G of a view, and what the scale term smooths.
+
+Filters are linear, so they run on the difference of the warped target and the reference.  That gives dI itself, and
+G without a difference of two large numbers.  Past the borders of the image, the difference repeats.  A level therefore
+changes up to its filter's radius past them, and repeats from there on.
+"""
+
+import numpy as np
+
+from gradcon.engines.cascade import PAIRS
+from gradcon.engines.cpu import row_filters as filters
+from gradcon.engines.cpu import row_model as model
+from gradcon.engines.cpu.coupling import column_gradients, coupling_row, gradients, project, row_gradients
+from gradcon.engines.cpu.layout import CX, CY, DERIVED, DX, DY, SMOOTHED, STRIP, UNUSED
+from gradcon.engines.cpu.row_filters import Source
+from gradcon.engines.cpu.rows import compiled, inlined, row
+from gradcon.engines.views import COLUMN, ROW
+
+
+@inlined
+def ring_row(rings, q, k, y):
+    """Return where row y of view k stands in S, at level q of a field."""
+    return rings.first[q] + k * rings.size[q] + (y & (rings.size[q] - 1))
+
+
+@inlined
+def level_source(S, rings, scales, q, k, height):
+    """Return view k of a field at level q as a source of filters."""
+    first, size, radius = rings.first[q] + k * rings.size[q], rings.size[q], scales.radius[q]
+    return Source(S, first, size - 1, -radius, height - 1 + radius, 0, 0, S.shape[1])
+
+
+@inlined
+def image_source(at, views, k, x0, height, width):
+    """Return the difference of view k and the reference as a source of filters, for a tile from column x0 on."""
+    shift = x0 - at.margin
+    return Source(views.differences, k * height, -1, 0, height - 1, shift, -shift, width - shift)
+
+
+@inlined
+def gradient_source(S, at, k, x0, height, width):
+    """Return g of view k at level 0 as a source of filters; past the borders of the image, it repeats."""
+    first, size, shift = at.g.first[0] + k * at.g.size[0], at.g.size[0], x0 - at.margin
+    return Source(S, first, size - 1, 0, height - 1, 0, -shift, width - shift)
+
+
+@inlined
+def columns_of(at, x0, n, width, beyond, radius):
+    """Return the columns of S at which a level, `beyond` columns wider than the tile, must be computed.
+
+    Farther than `radius` outside the image, which has `width` columns, it repeats.
+    """
+    image = at.margin - x0
+    low, high = at.margin - beyond, at.margin + n + beyond
+    return max(low, image - radius), min(high, image + width + radius)
+
+
+@inlined
+def reference_row(scales, q, axis, y, x, height):
+    """Return a pointer to the reference's derivative along x (0) or y (1) at level q."""
+    return row(scales.derivatives, (2 * scales.place[q] + axis) * height + y, x)
+
+
+@inlined
+def gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end):
+    """Compute g and G of view k at level q in some columns of row y.
+
+    S[SMOOTHED] holds the row smoothed across, and S[DX], unless the view is in the reference's column, its derivative.
+    """
+    (height, width), n, x, t = w.shape, end - first, x0 + first - at.margin, views.chosen[k]
+    kind, reach = views.kinds[t], PAIRS * scales.spacing[q]
+    g = row(S, ring_row(at.g, q, k, y), first)
+    G = row(S, UNUSED if at.G.first[q] < 0 else ring_row(at.G, q, k, y), first)
+    line, dx, dy = row(w, y, x), row(S, DX, first), row(S, DY, first)
+    rx, ry = reference_row(scales, q, 0, y, x, height), reference_row(scales, q, 1, y, x, height)
+    if kind != ROW:
+        filters.derive_across(source, y, scales, q, S, DERIVED, first - reach, end + reach)
+        filters.smooth_along(S, DERIVED, scales, q, DY, first, end)
+    if kind == ROW:
+        row_gradients(np.float32(views.m[t, 0]), x, width, line, dx, rx, g, G, n)
+    elif kind == COLUMN:
+        column_gradients(np.float32(views.m[t, 1]), y, height, line, dy, ry, g, G, n)
+    else:
+        cx, cy, difference, d_r = row(S, CX, first), row(S, CY, first), row(S, SMOOTHED, first), row(S, DERIVED, first)
+        coupling_row(kind, views.M, views.m, t, w, y, x, n, cx, cy)
+        project(cx, cy, dx, dy, difference, n)
+        project(cx, cy, rx, ry, d_r, n)
+        gradients(difference, d_r, g, G, n)
+
+
+@compiled
+def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
+    """Compute rows of view k at level q, and their gradients where they are used: in the band y0 to y1, and all of
+    level 0, which the scale term smooths.  There, |dI| and |g| are added to the sums over all views.
+    """
+    height, width = w.shape
+    beyond, reach = at.dI.ahead[q], PAIRS * scales.spacing[q]
+    if q == 0:
+        source = image_source(at, views, k, x0, height, width)
+    else:
+        source = level_source(S, at.dI, scales, q - 1, k, height)
+    for y in range(start, stop):
+        out = ring_row(at.dI, q, k, y)
+        wanted = at.g.first[q] >= 0 and (0 <= y < height if q == 0 else y0 <= y < y1)
+        first, end = columns_of(at, x0, n, width, beyond, scales.radius[q])
+        filters.smooth_across(source, False, y, scales, q, S, SMOOTHED, first - reach, end + reach)
+        if wanted and views.kinds[views.chosen[k]] != COLUMN:
+            filters.smooth_and_derive_along(S, SMOOTHED, scales, q, out, DX, first, end)
+        else:
+            filters.smooth_along(S, SMOOTHED, scales, q, out, first, end)
+        filters.repeat_ends(S, out, at.margin - beyond, first, end, at.margin + n + beyond)
+        if wanted:
+            first, end = columns_of(at, x0, n, width, beyond if q == 0 else 0, 0)
+            gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end)
+            if q == 0:
+                sums, g = at.sums + 2 * (y & (STRIP - 1)), ring_row(at.g, q, k, y)
+                to_dI, to_g = row(S, sums, first), row(S, sums + 1, first)
+                model.add_absolute(row(S, out, first), row(S, g, first), to_dI, to_g, end - first)
+
+
+@compiled
+def blurred_rows(S, at, height, width, scales, q, k, start, stop, x0, n):
+    """Compute rows of view k's squared gradient, smoothed to level q; the squared residual disparity is view T."""
+    beyond, reach = at.blurred.ahead[q], PAIRS * scales.spacing[q]
+    first, end = columns_of(at, x0, n, width, beyond, scales.radius[q])
+    if q == 0:
+        source = gradient_source(S, at, k, x0, height, width)
+    else:
+        source = level_source(S, at.blurred, scales, q - 1, k, height)
+    for y in range(start, stop):
+        out = ring_row(at.blurred, q, k, y)
+        filters.smooth_across(source, q == 0, y, scales, q, S, SMOOTHED, first - reach, end + reach)
+        filters.smooth_along(S, SMOOTHED, scales, q, out, first, end)
+        filters.repeat_ends(S, out, at.margin - beyond, first, end, at.margin + n + beyond)
