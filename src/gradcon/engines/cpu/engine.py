@@ -7,11 +7,6 @@ number of threads: one thread computes each pixel, and sums over pixels are adde
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -25,6 +20,7 @@ from gradcon.engines.cpu.filters import blur, derivatives
 from gradcon.engines.cpu.layout import layout_of, table_shape
 from gradcon.engines.cpu.median import NETWORK, median_filter
 from gradcon.engines.cpu.solver import MultigridSolver
+from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
 from gradcon.engines.cpu.warp import MARGIN, warp_views
 from gradcon.engines.host import HostCounts, HostEngine
@@ -52,8 +48,8 @@ class CpuEngine(HostEngine[Field, Field]):
         self.unit, self.truth = scene.unit, scene.known_truth
         self._scales: dict[tuple[int, ...], Scales] = {}
         self._buffers: dict[str, Field] = {}
-        self._solver = MultigridSolver(*scene.shape)
-        self._threads = ThreadPoolExecutor(numba.get_num_threads(), thread_name_prefix="gradcon")
+        self._threads = Threads()
+        self._solver = MultigridSolver(*scene.shape, self._threads)
 
     def upload(self, w: ArrayLike) -> Field:
         return np.ascontiguousarray(to_host(w), dtype=np.float32)
@@ -62,7 +58,7 @@ class CpuEngine(HostEngine[Field, Field]):
         """Return the stage's targets, warped, less the reference."""
         views = np.array(stage.views)
         differences = self._buffer("differences", (len(views), *self.shape))
-        self._deal(warp_views, self.targets, self.reference, w, views, self.kinds, self.M, self.m, differences)
+        self._threads.deal(warp_views, self.targets, self.reference, w, views, self.kinds, self.M, self.m, differences)
         return differences
 
     def data_term(self, w: Field, warped: Field, stage: Stage, reweight: bool, sample: int = 0) -> DataTerm[Field]:
@@ -78,9 +74,10 @@ class CpuEngine(HostEngine[Field, Field]):
 
     def update(self, w: Field, dw: Field, limit: float, counts: HostCounts) -> tuple[Field, HostCounts]:
         stepped, filtered = self._buffer("stepped", self.shape), np.empty_like(w)
-        clipped = smoothness.limited_step(w, dw, np.float32(limit), stepped)
-        self._deal(median_filter, stepped, NETWORK, filtered)
-        return filtered, counts._replace(clipped=clipped)
+        met = np.empty(len(w), np.int64)
+        self._threads.deal(smoothness.limited_step, w, dw, np.float32(limit), stepped, met)
+        self._threads.deal(median_filter, stepped, NETWORK, filtered)
+        return filtered, counts._replace(clipped=int(met.sum()) / w.size)
 
     def report(self, before: Field, after: Field, counts: HostCounts) -> StepReport:
         step_mean, step_max = smoothness.change(before, after)
@@ -119,17 +116,17 @@ class CpuEngine(HostEngine[Field, Field]):
         noise_model = self._model(w, views, stage, weighting)
         directions, T = noise_model.order.memberships.shape
         at = layout_of(self.shape[1], stage.scales, T, directions, weighting.model, noise_model.use_scale)
-        tables = self._buffer("tables", table_shape(at, numba.get_num_threads()))
+        tables = self._buffer("tables", table_shape(at, self._threads.count))
         sums = Sums(*(self._buffer(name, self.shape) for name in Sums._fields))
         sample = Sample(NOTHING_KEPT, 0) if kept is None else Sample(kept, step)
-        self._deal(data_term, w, views, self._scales_of(stage), noise_model, reweight, at, tables, sums, sample)
+        self._threads.deal(data_term, w, views, self._scales_of(stage), noise_model, reweight, at, tables, sums, sample)
         return sums, noise_model
 
     def _model(self, w: Field, views: Views, stage: Stage, weighting: Weighting) -> Model:
         """Return what the noise powers are computed from."""
         variance = self._buffer("variance", self.shape)
         if weighting.model:
-            self._deal(local_variances, w, model.gaussian(model.SIGMA_C), variance)
+            self._threads.deal(local_variances, w, model.gaussian(model.SIGMA_C), variance)
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
         use_scale = weighting.model and weighting.scale and max(stage.scales) > 0
         order = order_of(self.baselines[views.chosen])
@@ -151,11 +148,6 @@ class CpuEngine(HostEngine[Field, Field]):
             )
             self._scales = {stage.scales: scales}
         return self._scales[stage.scales]
-
-    def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Run kernel(chunk, chunks, ...) for all chunks, one per thread."""
-        chunks = numba.get_num_threads()
-        list(self._threads.map(lambda chunk: kernel(chunk, chunks, *arguments), range(chunks)))
 
     def _buffer(self, name: str, shape: tuple[int, ...]) -> Field:
         """Return memory that is kept from solve to solve."""

@@ -10,22 +10,30 @@ reweight_of = compiled(model.smoothness_reweight)
 link = compiled(model.link)
 
 
-@compiled
-def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
-    """Fill the finest level of the solver: data term, links alpha L, and b = rhs - alpha L w.
+# The solver's arrays have a margin of one pixel, which stays zero, and its rows count from 1: `first` to `end` are such
+# rows.  The functions fill the finest level of the solver, each after the one before it has filled all rows.
 
-    The solver's arrays have a margin of one pixel, which stays zero.
-    """
+
+@compiled
+def assemble_reweights(first, end, w, reweight, phi):
+    """Compute phi at w, or 1 while w is not an estimate yet."""
     height, width = w.shape
-    phi = np.ones((height, width), np.float32)
-    if reweight:
-        for y in range(height):
-            up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
-            for x in range(width):
-                wx = model.HALF * (w[y, min(x + 1, width - 1)] - w[y, max(x - 1, 0)])
-                wy = model.HALF * (down[x] - up[x])
-                phi[y, x] = reweight_of(wx, wy)
-    for y in range(height):
+    for y in range(first - 1, end - 1):
+        if not reweight:
+            phi[y] = 1
+            continue
+        up, down, line, out = w[max(y - 1, 0)], w[min(y + 1, height - 1)], w[y], phi[y]
+        for x in range(width):
+            wx = model.HALF * (line[min(x + 1, width - 1)] - line[max(x - 1, 0)])
+            wy = model.HALF * (down[x] - up[x])
+            out[x] = reweight_of(wx, wy)
+
+
+@compiled
+def assemble_links(first, end, phi, diagonal, alpha, data, right, below):
+    """Copy the data term, and compute the links alpha L."""
+    height, width = phi.shape
+    for y in range(first - 1, end - 1):
         data_row, right_row, below_row = data[y + 1, 1:-1], right[y + 1, 1:-1], below[y + 1, 1:-1]
         here, next_row = phi[y], phi[min(y + 1, height - 1)]
         has_below = np.float32(alpha if y < height - 1 else 0)
@@ -34,7 +42,13 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
         for x in range(width):
             data_row[x] = diagonal[y, x]
             below_row[x] = has_below * link(here[x], next_row[x])
-    for y in range(height):
+
+
+@compiled
+def assemble_rhs(first, end, w, rhs, right, below, b):
+    """b = rhs - alpha L w."""
+    height, width = w.shape
+    for y in range(first - 1, end - 1):
         up, down = w[max(y - 1, 0)], w[min(y + 1, height - 1)]
         for x in range(width):
             centre = w[y, x]
@@ -48,11 +62,10 @@ def assemble(w, diagonal, rhs, alpha, reweight, data, right, below, b):
 
 
 @compiled
-def limited_step(w, dw, limit, out):
-    """out = w + dw, with |dw| limited; returns the share of pixels that met the limit."""
+def limited_step(chunk, chunks, w, dw, limit, out, met):
+    """out = w + dw, with |dw| limited; met[y] = how many pixels of row y met the limit."""
     height, width = w.shape
-    met = np.zeros(height, np.int64)
-    for y in range(height):
+    for y in range(chunk, height, chunks):
         count = 0
         for x in range(width):
             step = dw[y, x]
@@ -60,7 +73,6 @@ def limited_step(w, dw, limit, out):
                 count += 1
             out[y, x] = w[y, x] + min(max(step, -limit), limit)
         met[y] = count
-    return met.sum() / (height * width)
 
 
 @compiled

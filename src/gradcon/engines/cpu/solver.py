@@ -1,4 +1,4 @@
-"""The linear solver of the cpu engine: conjugate gradients, preconditioned by multigrid, for one image size."""
+"""The linear solver of the cpu engine, with its arrays for one image size."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines.contract import DataTerm
-from gradcon.engines.cpu import multigrid, smoothness
+from gradcon.engines.cpu import conjugate
+from gradcon.engines.cpu.barrier import new_barrier
+from gradcon.engines.cpu.multigrid import system_of
+from gradcon.engines.cpu.threads import Threads
 
 Field = NDArray[np.float32]
 INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm; a tighter one changes no RMSE by 0.001
 INNER_MOST = 100
+ROWS_A_THREAD = 32  # at least: fewer are not worth a meeting
 
 
 class MultigridSolver:
-    """The solver with its arrays for one image size."""
+    """Conjugate gradients, preconditioned by multigrid."""
 
-    def __init__(self, height: int, width: int) -> None:
-        self.table, size = multigrid.levels_of(height, width)
-        self.data, self.right, self.below, self.diagonal, self.inverse = (np.zeros(size, np.float32) for _ in range(5))
-        self.r, self.work, self.z = (np.zeros(size, np.float32) for _ in range(3))
-        self.p, self.q, self.x = (np.zeros((height + 2, width + 2), np.float32) for _ in range(3))
+    def __init__(self, height: int, width: int, threads: Threads) -> None:
+        self.threads, self.barrier = threads, new_barrier()
+        self.chunks = max(1, min(threads.count, height // ROWS_A_THREAD))
+        self.system = system_of(height, width)
+        self.phi = np.empty((height, width), np.float32)
+        self.directions = np.zeros((2, height + 2, width + 2), np.float32)
+        self.q, self.x = (np.zeros((height + 2, width + 2), np.float32) for _ in range(2))
+        self.dots = np.zeros((2, height))
 
     def solve(self, w: Field, term: DataTerm[Field], alpha: np.float32, reweight: bool) -> tuple[Field, int]:
-        fine = [multigrid.level(flat, self.table, 0) for flat in (self.data, self.right, self.below, self.r)]
-        smoothness.assemble(w, term.diagonal, term.rhs, alpha, reweight, *fine)
-        multigrid.set_up(self.table, self.data, self.right, self.below, self.diagonal, self.inverse)
-        iterations = multigrid.conjugate_gradients(
-            self.table, self.data, self.diagonal, self.inverse, self.right, self.below, self.r, self.work, self.z,
-            self.p, self.q, INNER_TOLERANCE, INNER_MOST, self.x,
+        counts = np.zeros(1, np.int64)
+        self.threads.deal_to(
+            self.chunks, conjugate.solve, self.barrier, w, term.diagonal, term.rhs, alpha, reweight, self.phi,
+            self.system, self.directions, self.q, self.dots, INNER_TOLERANCE, INNER_MOST, self.x, counts,
         )  # fmt: skip
-        return self.x[1:-1, 1:-1], iterations
+        return self.x[1:-1, 1:-1], int(counts[0])
