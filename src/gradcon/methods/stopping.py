@@ -1,6 +1,7 @@
 """When a run goes to its next stage, and when it stops.
 
-A stage ends as soon as no step meets its limit.  The last stage ends when its steps no longer matter: every few solves
+A stage ends as soon as no step meets its limit, or when only a few pixels do and the others hardly move: a single pixel
+of a large image may go back and forth for ever.  The last stage ends when its steps no longer matter: every few solves
 the map is compared with the map at the last look.  A small change means that it has settled.  A change that is no
 larger than a few steps means that it only goes back and forth in place.  If it does so by little, it has converged as
 far as noisy images let it; if not, it has found no map to converge to.
@@ -14,8 +15,10 @@ from gradcon.engines import AnyEngine, StepReport
 from gradcon.result.stopped import Stopped, StopReason
 
 CHECK_EVERY = 10  # solves between two looks
-SETTLED = 3e-4  # mean change since the last look, in pixels of the nearest view, that no longer matters
-STILL = 0.2  # times that: steps shrink, so a step as small as this is followed by a look that finds no more than it
+SETTLED = 2e-3  # mean change since the last look, in pixels of the nearest view, that no longer matters
+STILL = 0.1  # times that: as many steps as there are between two looks, each no larger than this, change no more
+FEW = 1e-4  # share of pixels that may still meet the limit when a stage ends
+SLOW = 5e-4  # mean step of such a stage, in pixels of the nearest view
 JITTER = 2.0  # mean steps: a map that has changed by less since the last look only goes back and forth
 STEADY = 0.005  # pixels of the nearest view: a map that goes back and forth by more has not converged
 
@@ -44,7 +47,7 @@ class StopRule:
             reason = StopReason.OUT_OF_SOLVES if last else StopReason.OUT_OF_SOLVES_EARLY
             facts = {"stage": self.stage + 1, "stages": self.stages, "change": report.step_mean / unit}
             return Stopped.because(reason, solves=solve, **facts)
-        if not last and report.clipped == 0:
+        if not last and (report.clipped == 0 or (report.clipped < FEW and report.step_mean < SLOW)):
             self.stage += 1
             self._look(w)
         return None
