@@ -41,7 +41,7 @@ SLACK = 0.75  # a limit that is so much too high guards nothing
 
 ALLOCATED = 6.0  # bytes per pixel that Python allocates for a solve: the new disparity has 4
 ALLOCATED_TO_REFERENCE = 0.004
-MEMORY_TO_REFERENCE = 0.22  # what an engine holds, and allocates for a solve
+MEMORY_TO_REFERENCE = 0.17  # what an engine holds, and allocates for a solve
 ITERATIONS = 6  # of the linear solver, in the middle of a run
 ITERATIONS_TO_REFERENCE = 0.16
 
