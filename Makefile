@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo check test lint docs gallery dist compiler browser clean
+.PHONY: demo check test lint docs gallery benchmark dist compiler browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
@@ -38,6 +38,11 @@ gallery: $(VENV)/installed
 	$(BIN)/python docs/images/direction.py
 	$(BIN)/python docs/images/wrong_maps.py
 	$(BIN)/python docs/images/make.py
+
+# Measure the ratios that benchmarks/history.json keeps, and add them as a row.  SCENE names a scene to measure on.
+SCENE ?=
+benchmark: $(VENV)/installed-dev
+	@$(BIN)/gradcon bench --ratios --json $(if $(SCENE),--scene "$(SCENE)") | $(BIN)/python benchmarks/add_row.py
 
 # The source distribution and the wheel, in dist/.
 dist: $(VENV)/installed-dev

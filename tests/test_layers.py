@@ -23,9 +23,9 @@ LAYERS = {
     "synth": {"io", "scene"},
     "report": {"io", "pictures", "result", "scene"},
     "jobs": set(),
-    "bench": {"engines", "io", "methods", "scene", "synth"},
     "batch": {"engines", "io", "jobs", "methods", "pictures", "report", "result", "scene"},
     "experiments": {"engines", "io", "jobs", "methods", "pictures", "result", "scene", "synth"},
+    "bench": {"engines", "experiments", "io", "jobs", "methods", "scene", "synth"},
     "cli": {
         "batch", "bench", "engines", "experiments", "io", "methods", "pictures", "report", "result", "scene", "synth",
     },

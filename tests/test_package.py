@@ -82,7 +82,8 @@ def test_the_source_distribution_can_be_built_tested_and_documented(built: Path)
     needed = {
         name
         for name in listed.stdout.splitlines()
-        if name.startswith(("src/", "tests/", "docs/", "examples/")) or ("/" not in name and not name.startswith("."))
+        if name.startswith(("src/", "tests/", "docs/", "examples/", "benchmarks/"))
+        or ("/" not in name and not name.startswith("."))
     }
     assert {"pyproject.toml", "Makefile", "README.md", "CHANGELOG.md", "CITATION.cff"} <= needed
     there = {name for name in needed if (CHECKOUT / name).exists()}  # a file just deleted is still listed

@@ -63,7 +63,7 @@ def run_batch(
     reports : bool
         Write report.html into each scene's folder.
     workers : int, optional
-        Number of processes on this machine; by default one for each core, or a single one for a GPU.
+        Number of processes on this machine; by default one for each core, or one for each GPU.
     scheduler : str, optional
         Address of a Dask cluster's scheduler, or its scheduler file, if the cluster is to do the work.
     progress : bool
@@ -87,11 +87,13 @@ def run_batch(
     out, told, options = Path(out), Hints(**hints), options or Options()
     engines.check(engine)
     check_workers(workers, scheduler)
-    warm_up = None
+    warm_up, environments = None, list[dict[str, str]]()
     if scheduler is None:
         engines.check_usable(engine)
         kind = engines.kind_for(engine)
-        workers = kind.workers if workers is None else workers
+        environments = kind.environments()
+        if workers is None and kind.workers is not None:
+            workers = kind.workers * max(1, len(environments))
         if kind.compiles:
             warm_up = partial(compile_engine, kind.name, options.method)
     Layout.parse(flip)
@@ -113,7 +115,7 @@ def run_batch(
     given = [Path(path) for path in scenes]
     paths = find_scenes(given, told, out)
     folder.refuse_foreign_results(paths)
-    with pool_for(workers, scheduler) as pool, folder.store.locked():
+    with pool_for(workers, scheduler, environments) as pool, folder.store.locked():
         entries = folder.note_scenes(paths)
         keys: dict[str, str] = {}
         tally = Tally("batch", "scenes", speed=True) if progress else None

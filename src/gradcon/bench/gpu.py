@@ -10,9 +10,11 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 from gradcon import engines
+from gradcon.bench.schema import RunFigures, SharesFigures, SolveFigures, StageFigures, StagesFigures
+from gradcon.bench.solves import Part
 from gradcon.engines import Stage, cascade
 from gradcon.engines.cuda.device import CupyGpu
 from gradcon.engines.views import COLUMN, ROW, kind_of
@@ -30,10 +32,8 @@ REPEATS = 5
 WARP_ALONG, WARP_BOTH, WEIGH, ITERATION, MEDIAN = 20, 70, 40, 80, 250
 ITERATION_PLANES = 22  # that an iteration reads and writes on the finest level; a third more on the others
 
-Figures = dict[str, Any]
 
-
-def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tuple[float, float]]:
+def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[Part, tuple[float, float]]:
     """Return, for each stage of a solve, the least bytes to move and the floating-point operations."""
     pixels = scene.shape[0] * scene.shape[1]
     T, Q = len(stage.views), len(stage.scales)
@@ -44,13 +44,13 @@ def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tupl
     passes = sum({ROW: 3, COLUMN: 4}.get(kind, 5) for kind in kinds)
     filters = 2 * passes * sum(taps.values()) + 2 * 2 * (T + 1) * sum(taps[q] for q in coarser)
     warp = sum(WARP_ALONG if kind in (ROW, COLUMN) else WARP_BOTH for kind in kinds)
-    planes = {
+    planes: dict[Part, float] = {
         "warp": 2 * T + 2,
         "data_term": T + 3 * Q + 3,
         "solve": 4 + ITERATION_PLANES * 4 / 3 * inner_iterations,
         "update": 3,
     }
-    operations = {
+    operations: dict[Part, float] = {
         "warp": warp,
         "data_term": filters + WEIGH * T * Q,
         "solve": ITERATION * (1 + inner_iterations),
@@ -59,10 +59,10 @@ def needs(scene: Scene, stage: Stage, inner_iterations: float) -> dict[str, tupl
     return {name: (4.0 * pixels * planes[name], float(pixels * operations[name])) for name in planes}
 
 
-def shares(scene: Scene, stage: Stage, found: Figures, device: CupyGpu) -> Figures:
+def shares(scene: Scene, stage: Stage, found: SolveFigures, device: CupyGpu) -> SharesFigures:
     """Return, for each stage, these needs, and the shares of the GPU's bandwidth and arithmetic that it reached."""
     bandwidth, arithmetic = copy_bandwidth(device), peak_arithmetic(device)
-    rows = {}
+    rows: dict[Part, StageFigures] = {}
     for name, (moved, operations) in needs(scene, stage, found["inner_iterations"]).items():
         seconds = found["seconds"][name]
         rows[name] = {
@@ -72,7 +72,8 @@ def shares(scene: Scene, stage: Stage, found: Figures, device: CupyGpu) -> Figur
             "arithmetic_share": operations / seconds / arithmetic,
             "floor_seconds": max(moved / bandwidth, operations / arithmetic),
         }
-    return {"stages": rows, "copy_bytes_a_second": bandwidth, "operations_a_second": arithmetic}
+    stages = cast(StagesFigures, rows)
+    return {"stages": stages, "copy_bytes_a_second": bandwidth, "operations_a_second": arithmetic}
 
 
 def copy_bandwidth(device: CupyGpu) -> float:
@@ -93,7 +94,7 @@ def peak_arithmetic(device: CupyGpu) -> float:
     return 2.0 * float(device.float_units) * float(device.processors) * float(device.clock_hz)
 
 
-def time_runs(scene: Scene, scales: int, solves: int) -> Figures:
+def time_runs(scene: Scene, scales: int, solves: int) -> RunFigures:
     """Return the median milliseconds of whole runs.
 
     They are the loop alone with all data on the device, the way from the host's arrays to the host's disparity, and

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from gradcon import engines
 from gradcon.bench.memory import run_for_memory
 from gradcon.bench.scenes import make_scene
+from gradcon.bench.schema import Bench, DeviceFigures, RunFigures, SolveFigures, Sweep, SweepRow
+from gradcon.bench.setting import setting
 from gradcon.bench.solves import time_solves
 from gradcon.errors import InputError
-from gradcon.identity import versions
 from gradcon.io import open_scene
 from gradcon.methods import schedules
 from gradcon.methods.options import Options
@@ -26,7 +26,10 @@ SCENE = "occlusion"
 SIZES = ((256, 16, 0), (512, 16, 0), (1024, 16, 0), (2048, 16, 0))
 VIEWS = ((512, 4, 0), (512, 8, 0), (512, 16, 0), (512, 4, 16), (512, 8, 32), (512, 16, 64))
 
-Figures = dict[str, Any]
+
+class GpuFigures(TypedDict, total=False):
+    device: DeviceFigures
+    run: RunFigures
 
 
 def bench(
@@ -39,7 +42,7 @@ def bench(
     reference: bool = True,
     path: Path | None = None,
     run_solves: int = 40,
-) -> Figures:
+) -> Bench:
     """Measure one engine, and the `reference` engine in turn with it.
 
     Parameters
@@ -62,30 +65,34 @@ def bench(
 
     Returns
     -------
-    dict
-        `seconds` per solve (by stage and `total`) and `inner_iterations`; the same under `reference`, and the `ratio`
-        of the totals; `peak_memory_mb` of a run, and `import_memory_mb`, which it had before it opened the scene;
-        `scene`, `cores`, `versions`.  For the engine cuda also `device`, how far its stages are from what the GPU could
-        do, `run`, how long whole runs take, and `device_memory_mb`.
+    Bench
+        A dictionary, as `docs/benchmarks.md` explains: `seconds` per solve (by stage and `total`) and
+        `inner_iterations`; the same under `reference`, and the `ratio` of the totals; `peak_memory_mb` of a run, and
+        `import_memory_mb`, which it had before it opened the scene; `scene` and the computer.  For the engine cuda also
+        `device`, how far its stages are from what the GPU could do, `run`, how long whole runs take, and
+        `device_memory_mb`.
     """
     from gradcon import synth
 
-    _check(engine, solves, size, run_solves)
+    check(engine, solves, size, run_solves)
     names = list(dict.fromkeys([engine, "reference"] if reference else [engine]))
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
-            _say(f"rendering the scene {SCENE!r} at {size} x {size} ...")
+            say(f"rendering the scene {SCENE!r} at {size} x {size} ...")
             path = synth.write(SCENE, Path(folder) / SCENE, (size, size), views=views)
             scene = open_scene(path)
         else:
             scene = open_scene(path, views=views)
         memory = run_for_memory(path, engine, scales, views)  # before this process takes any of a GPU's
-        _say(f"measuring {' and '.join(names)}, {solves} solves each ...")
+        say(f"measuring {' and '.join(names)}, {solves} solves each ...")
         found = time_solves(names, scene, scales, solves)
-        on_gpu = _gpu_figures(scene, scales, run_solves, found[engine]) if engines.ENGINES[engine].keeps_maps else {}
+        on_gpu: GpuFigures = {}
+        if engines.ENGINES[engine].keeps_maps:
+            on_gpu = _gpu_figures(scene, scales, run_solves, found[engine])
     other = found["reference"] if len(names) > 1 else None
     height, width = scene.shape
     return {
+        **setting("solve", engine),
         "scene": {
             "name": scene.name,
             "width": width,
@@ -93,8 +100,6 @@ def bench(
             "views": len(scene.colours),
             "scales": scales,
         },
-        **_computer(),
-        "engine": engine,
         "solves": solves,
         **found[engine],
         "reference": other,
@@ -104,34 +109,44 @@ def bench(
     }
 
 
-def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Figures:
+def sweep(engine: str = "cpu", scales: int = 3, solves: int = 5) -> Sweep:
     """Measure seconds per solve for several image sizes and numbers of views."""
-    rows = []
+    rows: list[SweepRow] = []
     for size, on_cross, off_cross in (*SIZES, *VIEWS):
-        _check(engine, solves, size)
+        check(engine, solves, size)
         views = 1 + on_cross + off_cross
-        _say(f"measuring {views} views of {size} x {size} ...")
+        say(f"measuring {views} views of {size} x {size} ...")
         found = time_solves([engine], make_scene(size, on_cross, off_cross), scales, solves)[engine]
-        row = {"size": size, "views": views, "on_cross": on_cross, "off_cross": off_cross, **found}
-        rows.append({**row, "ns_a_pixel_and_view": 1e9 * found["seconds"]["total"] / size**2 / views})
-    return {**_computer(), "engine": engine, "solves": solves, "scales": scales, "rows": rows}
+        rows.append(
+            {
+                "size": size,
+                "views": views,
+                "on_cross": on_cross,
+                "off_cross": off_cross,
+                **found,
+                "ns_a_pixel_and_view": 1e9 * found["seconds"]["total"] / size**2 / views,
+            }
+        )
+    return {**setting("sweep", engine), "solves": solves, "scales": scales, "rows": rows}
 
 
-def _gpu_figures(scene: Scene, scales: int, run_solves: int, found: Figures) -> Figures:
+def _gpu_figures(scene: Scene, scales: int, run_solves: int, found: SolveFigures) -> GpuFigures:
     from gradcon.bench import gpu
     from gradcon.engines.cuda.device import current_device
 
-    _say(f"measuring whole runs of at most {run_solves} solves ...")
+    say(f"measuring whole runs of at most {run_solves} solves ...")
     stage = schedules.build("gcm", scene.baselines, Options.alpha, scales)[0]
-    device = {"name": current_device().name, **gpu.shares(scene, stage, found, current_device())}
+    device: DeviceFigures = {"name": current_device().name, **gpu.shares(scene, stage, found, current_device())}
     return {"device": device, "run": gpu.time_runs(scene, scales, run_solves)}
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Tell the user on stderr what is being done."""
     print(text, file=sys.stderr, flush=True)
 
 
-def _check(engine: str, solves: int, size: int, run_solves: int = 1) -> None:
+def check(engine: str, solves: int, size: int, run_solves: int = 1) -> None:
+    """Reject what cannot be measured."""
     if engine not in engines.ENGINES:
         raise InputError("engine", f"{engine!r} is not one of {', '.join(engines.ENGINES)}")
     engines.check_usable(engine)  # before a scene is rendered
@@ -139,8 +154,3 @@ def _check(engine: str, solves: int, size: int, run_solves: int = 1) -> None:
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(name, f"{value} is not a whole number from {low} to {high}")
-
-
-def _computer() -> Figures:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"cores": cores, "versions": versions()}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gradcon.bench.schema import MemoryFigures
 from gradcon.errors import InputError
 from gradcon.io import open_scene
 from gradcon.methods.loop import minimise
@@ -17,7 +18,7 @@ REFUSED = 2  # exit code of the process if its input cannot be used
 SOLVES = 3  # memory has stopped growing after the second
 
 
-def run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> dict[str, float]:
+def run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> MemoryFigures:
     """Let a fresh process open the scene and estimate, so that neither other engines nor the rendering count."""
     command = [sys.executable, "-m", "gradcon.bench.memory", str(folder), engine, str(scales), str(views)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -25,18 +26,18 @@ def run_for_memory(folder: Path, engine: str, scales: int, views: Views) -> dict
         raise InputError(*json.loads(done.stderr))
     if done.returncode:
         raise RuntimeError(done.stderr)
-    figures: dict[str, float] = json.loads(done.stdout)
+    figures: MemoryFigures = json.loads(done.stdout)
     return figures
 
 
-def _measure(folder: str, engine: str, scales: str, views: str) -> dict[str, float]:
+def _measure(folder: str, engine: str, scales: str, views: str) -> MemoryFigures:
     """Measure, in that process."""
     from gradcon.engines import reference  # noqa: F401  # imports must not count as the run's memory
     from gradcon.engines.cpu import engine as _  # noqa: F401
 
     imports = _peak_mb()
     run = minimise(open_scene(folder, views=views), Options("gcm", scales=int(scales), solves=SOLVES), engine=engine)
-    found = {"peak_memory_mb": _peak_mb(), "import_memory_mb": imports}
+    found: MemoryFigures = {"peak_memory_mb": _peak_mb(), "import_memory_mb": imports}
     allocated = run.engine.device.allocated_bytes()
     return found if allocated is None else {**found, "device_memory_mb": allocated / 1e6}
 

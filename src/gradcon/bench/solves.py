@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from gradcon import engines
+from gradcon.bench.schema import SolveFigures, SolveSeconds
 from gradcon.engines import AnyEngine, Clock, Stage
 from gradcon.methods import schedules
 from gradcon.methods.options import PAPER_EPSILON, Options
 from gradcon.scene import Scene
 
-STAGES = ("warp", "data_term", "solve", "update")
+Part = Literal["warp", "data_term", "solve", "update"]
+STAGES: tuple[Part, ...] = get_args(Part)
 WARM_UP = 4  # solves to the middle of a run; the first of them also compiles
 
 
@@ -30,25 +32,49 @@ class TimedSolve(NamedTuple):
     inner_iterations: int
 
 
-def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) -> dict[str, dict[str, Any]]:
+class Case(NamedTuple):
+    """A solve to time: an engine, the disparity from which it starts, and the stage."""
+
+    engine: AnyEngine
+    w: Any
+    stage: Stage
+
+
+def time_solves(names: Sequence[str], scene: Scene, scales: int, solves: int) -> dict[str, SolveFigures]:
     """Return the medians over solves of gcm's first stage, by engine; the engines take turns from one disparity."""
+    first = prepare(names[0] if names[0] != "reference" else "cpu", scene, scales)
+    w, cases = first.engine.download(first.w), {}
+    for name in names:
+        same = name == first.engine.name
+        engine = first.engine if same else engines.create(name, scene, PAPER_EPSILON, [first.stage])
+        cases[name] = Case(engine, engine.upload(w), first.stage)
+    return {name: medians(timed) for name, timed in take_turns(cases, solves).items()}
+
+
+def prepare(name: str, scene: Scene, scales: int) -> Case:
+    """Return an engine in the middle of a run of gcm, in the run's first stage."""
     stages = schedules.build("gcm", scene.baselines, Options.alpha, scales)
-    made = {name: engines.create(name, scene, PAPER_EPSILON, stages) for name in names}
-    quick = made[names[0]] if names[0] != "reference" else engines.create("cpu", scene, PAPER_EPSILON, stages)
-    w = quick.upload(np.zeros(scene.shape, np.float32))
+    engine = engines.create(name, scene, PAPER_EPSILON, stages)
+    w = engine.upload(np.zeros(scene.shape, np.float32))
     for k in range(WARM_UP):
-        w = timed_solve(quick, w, stages[0], reweight=k > 0).w
-    start = {name: engine.upload(quick.download(w)) for name, engine in made.items()}
-    laps: dict[str, list[TimedSolve]] = {name: [] for name in names}
+        w = timed_solve(engine, w, stages[0], reweight=k > 0).w
+    return Case(engine, w, stages[0])
+
+
+def take_turns(cases: dict[str, Case], solves: int) -> dict[str, list[TimedSolve]]:
+    """Time so many solves of each case; a round does one solve of every case."""
+    laps: dict[str, list[TimedSolve]] = {name: [] for name in cases}
     for _ in range(solves):
-        for name, engine in made.items():
-            laps[name].append(timed_solve(engine, start[name], stages[0], reweight=True))
+        for name, case in cases.items():
+            laps[name].append(timed_solve(case.engine, case.w, case.stage, reweight=True))
+    return laps
+
+
+def medians(timed: Sequence[TimedSolve]) -> SolveFigures:
+    seconds = {part: statistics.median(solve.seconds[part] for solve in timed) for part in (*STAGES, "total")}
     return {
-        name: {
-            "seconds": {part: statistics.median(solve.seconds[part] for solve in timed) for part in (*STAGES, "total")},
-            "inner_iterations": statistics.median(solve.inner_iterations for solve in timed),
-        }
-        for name, timed in laps.items()
+        "seconds": cast(SolveSeconds, seconds),
+        "inner_iterations": statistics.median(solve.inner_iterations for solve in timed),
     }
 
 

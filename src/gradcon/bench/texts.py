@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import cast
 
+from gradcon.bench.schema import Bench, Ratio, Ratios, SolveFigures, Sweep
 from gradcon.bench.solves import STAGES
 
-Figures = dict[str, Any]
+RATIOS = {
+    "reference_to_engine": "a solve: `reference` to this engine",
+    "gcm_to_dis": "a whole estimate: `gcm` to the tuned DIS flow",
+    "sweep_to_dis": "a whole estimate: `sweep` to the tuned DIS flow",
+    "six_scales_to_three": "a solve: six scales to three",
+    "views_81_to_17": "a solve: 81 views to 17",
+}
 
 
-def describe(figures: Figures) -> str:
+def describe(figures: Bench) -> str:
     """Describe the figures of `bench`."""
     scene, versions = figures["scene"], figures["versions"]
     lines = [
@@ -27,7 +35,7 @@ def describe(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def describe_sweep(figures: Figures) -> str:
+def describe_sweep(figures: Sweep) -> str:
     """Describe the figures of `sweep`."""
     lines = [
         f"engine {figures['engine']}, {figures['scales']} scales, {figures['cores']} cores",
@@ -43,7 +51,23 @@ def describe_sweep(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def _describe_engine(name: str, figures: Figures) -> str:
+def describe_ratios(figures: Ratios) -> str:
+    """Describe the figures of `ratios`."""
+    scene, versions = figures["scene"], figures["versions"]
+    lines = [
+        f"{scene['name']}: {scene['views']} views of {scene['width']} x {scene['height']}; engine {figures['engine']}, "
+        f"{figures['cores']} cores of {figures['processor']}",
+        ", ".join(f"{name} {version}" for name, version in versions.items()),
+    ]
+    for name, row in cast(Mapping[str, Ratio], figures["ratios"]).items():
+        if row["ratio"] is None:
+            lines.append(f"{RATIOS[name]:50} left out: {row['skipped']}")
+        else:
+            lines.append(f"{RATIOS[name]:50} {row['ratio']:6.2f}  ({row['low']:.2f} to {row['high']:.2f})")
+    return "\n".join(lines)
+
+
+def _describe_engine(name: str, figures: SolveFigures) -> str:
     seconds = figures["seconds"]
     stages = ", ".join(f"{stage} {1e3 * seconds[stage]:.1f}" for stage in STAGES)
     return (
@@ -52,13 +76,14 @@ def _describe_engine(name: str, figures: Figures) -> str:
     )
 
 
-def _describe_gpu(figures: Figures) -> list[str]:
+def _describe_gpu(figures: Bench) -> list[str]:
     device, lines = figures["device"], []
     lines.append(
         f"{device['name']}: {device['copy_bytes_a_second'] / 1e12:.2f} TB/s copied, "
         f"{device['operations_a_second'] / 1e12:.0f} TFLOP/s at its clock"
     )
-    for name, row in device["stages"].items():
+    for name in STAGES:
+        row = device["stages"][name]
         lines.append(
             f"{name:10} floor {1e3 * row['floor_seconds']:6.3f} ms, took {1e3 * figures['seconds'][name]:6.3f} ms: "
             f"{100 * row['bandwidth_share']:3.0f} % of the bandwidth, {100 * row['arithmetic_share']:3.0f} % of the "

@@ -31,6 +31,12 @@ def _bench(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Measure how the cost grows with pixels and with views.")
     ] = False,
+    ratios: Annotated[
+        bool,
+        typer.Option(
+            "--ratios", help="Measure the ratios of the history in benchmarks/, also to a tuned optical flow."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure time and memory.
@@ -41,9 +47,14 @@ def _bench(
     """
     from gradcon import bench
 
+    if sweep and ratios:
+        raise InputError("ratios", "cannot be measured together with --sweep", "leave out one of the two")
     if sweep:
-        found = bench.sweep(engine, scales, solves)
-        print(as_json(found) if json else bench.describe_sweep(found))
+        grown = bench.sweep(engine, scales, solves)
+        print(as_json({**grown}) if json else bench.describe_sweep(grown))
+    elif ratios:
+        compared = bench.ratios(engine, size=size, solves=solves, path=scene)
+        print(as_json({**compared}) if json else bench.describe_ratios(compared))
     else:
         found = bench.bench(
             engine,
@@ -55,7 +66,7 @@ def _bench(
             path=scene,
             run_solves=run_solves,
         )
-        print(as_json(found) if json else bench.describe(found))
+        print(as_json({**found}) if json else bench.describe(found))
 
 
 @app.command("reproduce")

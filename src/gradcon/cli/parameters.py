@@ -63,7 +63,7 @@ KeepWeights = Annotated[
     bool, typer.Option("--keep-weights", help="Record which views and scales were trusted, for `gradcon report`.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="The number of processes; by default one per core, or one with cuda.")
+    int | None, typer.Option(help="The number of processes; by default one per core, or one per GPU with cuda.")
 ]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler (tcp://host:port).")

@@ -1,6 +1,6 @@
 """The engines by name, what each can do, and which of them a run gets.
 
-To add an engine, write a module with the three functions of `EngineModule` and add one line to `ENGINES`.
+To add an engine, write a module with the functions of `EngineModule` and add one line to `ENGINES`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ class EngineModule(Protocol):
     def current_device(self) -> Device:
         """Return the device on which this thread's engines work."""
 
+    def environments(self) -> list[dict[str, str]]:
+        """Return the variables for processes on each of several devices; needed only if `EngineKind.workers` is set."""
+
 
 @dataclass(frozen=True)
 class EngineKind:
@@ -47,10 +50,14 @@ class EngineKind:
     keeps_maps: bool = False  # its maps can stay in the memory of its device
     automatic: bool = False  # `auto` may take it
     compiles: bool = False  # its first use compiles code, which all processes on this computer then share
-    workers: int | None = None  # how many processes are worth running side by side; None for one per core
+    workers: int | None = None  # how many processes are worth running on a device; None for one per core of the host
 
     def load(self) -> EngineModule:
         return importlib.import_module(self.module)
+
+    def environments(self) -> list[dict[str, str]]:
+        """Return the variables for processes on each device; an empty list unless there are several to choose from."""
+        return [] if self.workers is None else self.load().environments()
 
 
 ENGINES = {

@@ -56,7 +56,7 @@ def reproduce(
     engine : str
         `auto` is the CPU, whose cores work on many jobs at once.
     workers : int, optional
-        Number of processes; by default one per core, or one for a GPU.
+        Number of processes; by default one per core, or one for each GPU.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, or its scheduler file; the cluster then does the work.
     progress : bool
@@ -84,7 +84,10 @@ def reproduce(
     _refuse_foreign(out, experiments)
     context = Context(setup, _found(folders, experiments, progress))
     store = Store(out / "jobs")
-    with pool_for(workers or engine_kind.workers, scheduler) as pool, store.locked():
+    environments = engine_kind.environments() if scheduler is None else []
+    if workers is None and engine_kind.workers is not None:
+        workers = engine_kind.workers * max(1, len(environments))
+    with pool_for(workers, scheduler, environments) as pool, store.locked():
         jobs, outcomes = _run_all(context, experiments, store, pool, progress, warm_up)
         findings = {name: experiment.conclude(context, outcomes) for name, experiment in experiments.items()}
         results = with_earlier(assemble(context, findings, jobs, outcomes), out)

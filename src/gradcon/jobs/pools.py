@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gradcon.errors import InputError
@@ -13,10 +13,15 @@ MOST_WORKERS = 1024
 
 
 @contextmanager
-def pool_for(workers: int | None = None, scheduler: str | None = None) -> Iterator[Pool]:
-    """Yield processes on this machine or, if a scheduler is given, a connection to its cluster."""
+def pool_for(
+    workers: int | None = None, scheduler: str | None = None, environments: Sequence[Mapping[str, str]] = ()
+) -> Iterator[Pool]:
+    """Yield processes on this machine or, if a scheduler is given, a connection to its cluster.
+
+    The processes get the `environments` in turn.  The workers of a cluster keep their own.
+    """
     if scheduler is None:
-        yield LocalPool(workers)
+        yield LocalPool(workers, environments)
         return
     from gradcon.jobs.cluster import Cluster
 

@@ -13,9 +13,10 @@ import pickle
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import cycle, repeat
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
@@ -36,13 +37,17 @@ def cores() -> int:
 
 
 class LocalPool:
-    """Processes on this machine, by default one for each core.  They share the cores."""
+    """Processes on this machine, by default one for each core.  They share the cores.
 
-    def __init__(self, workers: int | None = None) -> None:
+    `environments` are variables, for instance one set for each GPU, that the processes get in turn.
+    """
+
+    def __init__(self, workers: int | None = None, environments: Sequence[Mapping[str, str]] = ()) -> None:
         self.size = workers or cores()
+        self.environments = environments
 
     def workers(self, jobs: int, warm_up: WarmUp | None = None, alone: bool = False) -> Processes:
-        return Processes(1 if alone else max(1, min(self.size, jobs)), warm_up)
+        return Processes(1 if alone else max(1, min(self.size, jobs)), warm_up, self.environments)
 
 
 class Processes(Workers):
@@ -52,11 +57,17 @@ class Processes(Workers):
     compiled code in the cache.  An error in `warm_up` is ignored, because the jobs run into it too and report it.
     """
 
-    def __init__(self, size: int, warm_up: WarmUp | None = None) -> None:
+    def __init__(
+        self, size: int, warm_up: WarmUp | None = None, environments: Sequence[Mapping[str, str]] = ()
+    ) -> None:
         self.size = size
         self._warm_up = warm_up  # None when it is done
         self._asked_by = Gradcon.here()
-        self._processes = [_Process(max(1, cores() // size)) for _ in range(size)]
+        shares = cycle(environments) if environments and size > 1 else repeat({})  # a single one needs no share
+        self._processes = [
+            _Process({"NUMBA_NUM_THREADS": str(max(1, cores() // size)), **share})
+            for _, share in zip(range(size), shares, strict=False)
+        ]
         self._back: list[Returned] = []
 
     def room(self, ahead: bool = True) -> bool:
@@ -124,8 +135,8 @@ class Processes(Workers):
 class _Process:
     """A process if there is one, its pipe, and the jobs that it holds, oldest first."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = dict(environment)  # kept, so that a process that is started again works where this one did
         self.child: SpawnProcess | None = None
         self.pipe: Connection | None = None
         self.jobs: deque[Job] = deque()
@@ -136,7 +147,7 @@ class _Process:
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads in any state
         with _interrupts_held():
             pipe, other_end = context.Pipe()
-            child = context.Process(target=_serve, args=(other_end, self.threads, asked_by, warm_up))
+            child = context.Process(target=_serve, args=(other_end, self.environment, asked_by, warm_up))
             child.start()
             other_end.close()  # only the process holds it now, so that its death closes the pipe
             self.child, self.pipe = child, pipe
@@ -156,9 +167,9 @@ class _Process:
         self.child = self.pipe = None
 
 
-def _serve(pipe: Connection, threads: int, asked_by: Gradcon, warm_up: WarmUp | None) -> None:
+def _serve(pipe: Connection, environment: dict[str, str], asked_by: Gradcon, warm_up: WarmUp | None) -> None:
     """Run in a new process: do the jobs that come through the pipe, until it is killed."""
-    os.environ["NUMBA_NUM_THREADS"] = str(threads)  # read when numba is imported, with the first job
+    os.environ.update(environment)  # Numba and CUDA read it when they are first used, with the first job
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     contents: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, contents), daemon=True).start()

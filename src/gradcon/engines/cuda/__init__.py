@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcon.engines.contract import AnyEngine, Stage
 from gradcon.engines.cuda import device
+from gradcon.engines.cuda.gpus import environments
 from gradcon.engines.sweep import Views
 from gradcon.scene import Scene
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from gradcon.engines.cuda.engine import CudaEngine
     from gradcon.engines.cuda.sweep import CudaSweep
 
-__all__ = ["create", "create_sweep", "current_device", "why_not"]
+__all__ = ["create", "create_sweep", "current_device", "environments", "why_not"]
 
 current_device = device.current_device
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gradcon.engines.contract import Stage
+from gradcon.engines.cuda.gpus import LEAST_CAPABILITY
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
 from gradcon.engines.device import Device
 from gradcon.engines.failures import ABSENT, first_line, in_words, translate
@@ -27,7 +28,6 @@ COOPERATIVE = "solve.cu"
 LATER = [file for file in KERNELS if file.startswith("sweep")]  # compiled when a sweep first needs them
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
-LEAST_CAPABILITY = 75  # of a GPU, times ten: the least that CUDA 13 compiles for
 MOST_PIXELS = 100_000_000  # of an image: the solver indexes its arrays by 32 bits
 
 DeviceArray = Any  # CuPy's arrays on a GPU, NumPy's in the tests; CuPy has no types

@@ -14,6 +14,7 @@ from gradcon.arrays import sampled
 from gradcon.engines import model
 from gradcon.engines.contract import DataTerm, Engine, Stage, StepReport, Weighting
 from gradcon.engines.cuda.device import DeviceArray, Gpu, current_device
+from gradcon.engines.cuda.gpus import note_of
 from gradcon.engines.cuda.launcher import BLOCK, VARIANCE_MARGIN, Launcher
 from gradcon.engines.cuda.plan import (
     SCALE,
@@ -52,7 +53,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
-        self.unit, self.note = scene.unit, self.device.name
+        self.unit, self.note = scene.unit, note_of(self.device.name)
         self.M, self.m, self.baselines = scene.M, scene.m / scene.unit, scene.baselines / scene.unit
         self.reference, self.targets = self._planes(scene.reference), self._planes(scene.targets)
         truth = scene.known_truth

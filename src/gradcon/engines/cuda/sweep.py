@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from gradcon.engines import sweep as contract
 from gradcon.engines.cuda.device import DeviceArray, Gpu, current_device
+from gradcon.engines.cuda.gpus import note_of
 from gradcon.engines.cuda.source import PIXELS
 from gradcon.engines.sweep import ArmCosts, Best, Map, SweepEngine, Views, Volume, blur_kernel, view_weights
 
@@ -32,7 +33,7 @@ class CudaSweep(SweepEngine):
 
     def __init__(self, views: Views, device: Gpu | None = None) -> None:
         self.device = device or current_device()
-        self.note = self.device.name
+        self.note = note_of(self.device.name)
         count, self.channels, *shape = views.colours.shape
         self.height, self.width = shape
         self.sizes = np.int32(self.height), np.int32(self.width)
