@@ -6,25 +6,18 @@ vector instructions and cost nothing to pass around; sliced arrays would count r
 longer than the arithmetic.
 """
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-# The flags allow reordering, fusing and reciprocals; they do not assume that values are finite.
-FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
-OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
+from gradcon.engines.cpu.compiling import OPTIONS, compiled, inlined
+
+__all__ = ["OPTIONS", "PAIRS", "compiled", "inlined", "one_sided", "row"]
+
 PAIRS = 3  # of mirrored taps that a filter adds in one pass
-
-compiled = njit(**OPTIONS)
-
-# A process that compiles calls such a function in the function's own library; a process that loads the caller from the
-# cache calls the copy in the caller's library.  The two copies may round differently.  Inlining leaves one copy.
-inlined = njit(forceinline=True, **OPTIONS)
 
 
 def one_sided(taps, dtype=np.float32):
