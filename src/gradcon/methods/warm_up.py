@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
+from gradcon.methods.compilation import compile_missing, cores
 from gradcon.methods.estimation import estimate
+from gradcon.methods.kernel_parts import tiny_scene
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
-from gradcon.scene import Scene
 
 
 def compile_engine(engine: str, *methods: str) -> None:
-    """Compile everything that estimates by these methods need, by running each on a tiny scene."""
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 16, 16, 3), dtype=np.uint8)  # colours, as most files have
-    scene = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
+    """Compile everything that estimates by these methods need, and load it, by running each on a tiny scene."""
+    compile_missing(engine, *methods, processes=cores())  # not as many as this worker has threads: the others wait
+    scene = tiny_scene()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise may look like reversed cameras
         for method in methods:

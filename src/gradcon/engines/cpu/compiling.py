@@ -60,15 +60,19 @@ def inlined(function: Any, **options: Any) -> Any:
     return njit(**helper)(function)
 
 
-def is_cached(kernel: Any, signature: tuple[Any, ...]) -> bool:
-    """Return whether a kernel's code for these types is there already, compiled for this computer."""
+def is_cached(kernel: Any, signature: tuple[Any, ...] | None = None) -> bool:
+    """Return whether a kernel's code for these types, or any types, is there already, compiled for this computer."""
     try:
-        key = kernel._cache._index_key(signature, kernel.targetctx.codegen())
-        return key in kernel._cache._cache_file._load_index()
-    except (AttributeError, TypeError):  # another version of Numba: it compiles when it must
+        cache, codegen = kernel._cache, kernel.targetctx.codegen()
+        index = cache._cache_file._load_index()
+        if signature is None:
+            return any(key[1] == codegen.magic_tuple() for key in index)
+        return cache._index_key(signature, codegen) in index
+    except (AttributeError, TypeError, IndexError):  # another version of Numba: it compiles when it must
         return True
 
 
 def is_cachable(kernel: Any) -> bool:
     """Return whether there is a folder for a kernel's code."""
-    return kernel.stats.cache_path is not None
+    stats = getattr(kernel, "stats", None)  # none if NUMBA_DISABLE_JIT is set
+    return getattr(stats, "cache_path", None) is not None
