@@ -16,14 +16,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 from gradcon.methods.kernel_parts import PIXELS, Part, part, parts_for
 
 START_SECONDS = 1.0  # until a child begins to compile
 CHILD = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from gradcon.methods.compilation import work; work()"
+ONCE = "compiling for this computer, once"
+NOT_KEPT = "compiling, in every run, because the code cannot be kept; set NUMBA_CACHE_DIR to a folder for it"
 Say = Callable[[str], None]
 
 
@@ -41,7 +43,7 @@ _known: set[str] = set()  # the parts that need no further check
 def begin(
     engine: str,
     *methods: str,
-    pixels: str = PIXELS,
+    pixels: Sequence[str] = PIXELS,
     say: Say | None = None,
     processes: int | None = None,
 ) -> None:
@@ -51,8 +53,8 @@ def begin(
     ----------
     engine : str
         Its own name: "auto" is none.
-    pixels : str
-        The type of the views' pixels; a guess may be wrong, see `finish`.
+    pixels : sequence of str
+        The types of the views' pixels; a guess may be wrong, see `finish`.
     say : callable, optional
         Called with a sentence if there is something to compile.
     processes : int, optional
@@ -78,7 +80,7 @@ def begin(
                 _children.append(child)
 
 
-def finish(engine: str, *methods: str, pixels: str = PIXELS) -> None:
+def finish(engine: str, *methods: str, pixels: Sequence[str] = PIXELS) -> None:
     """Return when all that was begun is compiled; what these methods do not need is stopped instead."""
     with _lock:
         needed = parts_for(engine, methods, pixels) if _own or _children else {}
@@ -99,7 +101,7 @@ def finish(engine: str, *methods: str, pixels: str = PIXELS) -> None:
 def compile_missing(
     engine: str,
     *methods: str,
-    pixels: str = PIXELS,
+    pixels: Sequence[str] = PIXELS,
     say: Say | None = None,
     processes: int | None = None,
 ) -> None:
@@ -108,10 +110,41 @@ def compile_missing(
     finish(engine, *methods, pixels=pixels)
 
 
-def to_compile(engine: str, *methods: str) -> str:
+def to_compile(engine: str, *methods: str, pixels: Sequence[str] = PIXELS) -> str:
     """Say what a warm-up on all cores will have to compile; nothing if all is there."""
-    missing = {name: found for name, found in parts_for(engine, methods).items() if found.is_missing()}
+    missing = {name: found for name, found in parts_for(engine, methods, pixels).items() if found.is_missing()}
     return _sentence(missing, _dealt(missing, cores())) if missing else ""
+
+
+@contextmanager
+def announced(say: Say | None) -> Iterator[None]:
+    """Say it, once, if this process compiles a kernel in this context after all.
+
+    `begin` cannot foresee everything: views whose brightness is compensated have other pixels than their files.
+    """
+    if say is None:
+        yield
+        return
+    from numba.core import event
+
+    from gradcon.engines.cpu.compiling import is_cachable
+
+    said: list[str] = []
+    tell = say
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            kernel = event.data["dispatcher"]
+            if not said and kernel.py_func.__module__.startswith("gradcon."):
+                kept = is_cachable(kernel) or kernel.targetoptions.get("forceinline")  # a helper is kept in its kernel
+                said.append(ONCE if kept else NOT_KEPT)
+                tell(said[0])
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
 
 
 def stop() -> None:
@@ -159,7 +192,7 @@ def _dealt(parts: dict[str, Part], processes: int) -> list[list[str]]:
 
 def _sentence(parts: dict[str, Part], shares: list[list[str]]) -> str:
     longest = max(sum(parts[name].seconds for name in share) for share in shares)
-    return f"compiling for this computer, once; about {math.ceil(longest + START_SECONDS * (len(shares) > 1))} s"
+    return f"{ONCE}; about {math.ceil(longest + START_SECONDS * (len(shares) > 1))} s"
 
 
 def _started(parts: list[str]) -> _Child | None:

@@ -86,31 +86,34 @@ def estimate(
     >>> result.disparity.shape
     (48, 48)
     """
+    from gradcon.methods.compilation import announced
     from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
 
     options = options or Options()
     check_scene(scene)
-    start = time.perf_counter()
+    say = Display(scene.name, 0).print if progress else None
+    compile_for(scene, options, engine, say)
+    start = time.perf_counter()  # not before: compilation is no part of an estimate
     there = brought(scene, engines.device_for(engine), engine)
-    compile_for(there, options, engine, Display(scene.name, 0).print if progress else None)
-    with waiting(scene.name, LOOKING) if progress else nullcontext():
-        ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
-    worker = engine_for(engine, ready, on_device)
-    run = (
-        METHODS[options.method]
-        .load()
-        .minimise(
-            ready.scene,
-            ready.options,
-            initial=ready.start if initial is None else initial,
-            engine=worker,
-            progress=progress,
-            callback=callback,
-            keep_weights=keep_weights,
-            look=ready.look,
+    with announced(say):
+        with waiting(scene.name, LOOKING) if progress else nullcontext():
+            ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
+        worker = engine_for(engine, ready, on_device)
+        run = (
+            METHODS[options.method]
+            .load()
+            .minimise(
+                ready.scene,
+                ready.options,
+                initial=ready.start if initial is None else initial,
+                engine=worker,
+                progress=progress,
+                callback=callback,
+                keep_weights=keep_weights,
+                look=ready.look,
+            )
         )
-    )
-    finished = finish(run, ready, initial, start, check_directions)._replace(scene=ready.used(scene))
+        finished = finish(run, ready, initial, start, check_directions)._replace(scene=ready.used(scene))
     for text in finished.warnings:
         warnings.warn(text, stacklevel=2)
     return as_result(finished, on_device)
@@ -121,7 +124,7 @@ def compile_for(scene: Scene, options: Options, engine: str, say: Callable[[str]
     from gradcon.methods.compilation import compile_missing
 
     pixels = str(scene.colours.dtype) if scene.is_planar else "float32"  # views are resampled to turn them
-    compile_missing(engines.kind_for(engine).name, options.method, pixels=pixels, say=say)
+    compile_missing(engines.kind_for(engine).name, options.method, pixels=[pixels], say=say)
 
 
 class Finished(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 from gradcon.scene import Scene
 
-PIXELS = "uint8"  # the type of most files' pixels
+PIXELS = ("uint8",)  # the type of most files' pixels
+OF_PHOTOGRAPHS = ("uint8", "uint16")  # smoothed views, and views whose brightness is compensated, have more bits
 PAPER_KERNELS = "data", "filters", "median", "multigrid", "smoothness", "warp"  # modules in `gradcon.engines.cpu`
 
 
@@ -29,14 +30,14 @@ class Part(NamedTuple):
     compile: Callable[[], None]
 
 
-def parts_for(engine: str, methods: Iterable[str], pixels: str = PIXELS) -> dict[str, Part]:
+def parts_for(engine: str, methods: Iterable[str], pixels: Sequence[str] = PIXELS) -> dict[str, Part]:
     """Return the parts that these methods need for views with this type of pixels, by name."""
     if engine == "reference":
         return _chosen("directions")
     if engine != "cpu":
         return {}
     paper = any(not METHODS[method].sweeps for method in methods)  # also these look at the scene by a sweep
-    return _chosen(f"views-{pixels}", "matching", "filters", "directions", *["steps"] * paper)
+    return _chosen(*(f"views-{each}" for each in pixels), "matching", "filters", "directions", *["steps"] * paper)
 
 
 def _chosen(*names: str) -> dict[str, Part]:

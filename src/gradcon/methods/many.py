@@ -120,8 +120,8 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
     while (pair := coming_in.result()) is not None:
         scene, there = pair
         coming_in = inwards.submit(_next_scene, source, device, how.engine)
-        start, is_first = time.perf_counter(), engine is None
         compile_for(there, how.options, how.engine)
+        start, is_first = time.perf_counter(), engine is None
         ready, name = prepare_where_it_fits(there, how.options, how.engine, how.check_directions and is_first, known)
         known = ready.alignment
         engine = engine_for(name, ready, how.on_device, after=engine)

@@ -6,14 +6,17 @@ import warnings
 
 from gradcon.methods.compilation import compile_missing, cores
 from gradcon.methods.estimation import estimate
-from gradcon.methods.kernel_parts import tiny_scene
+from gradcon.methods.kernel_parts import OF_PHOTOGRAPHS, parts_for, tiny_scene
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 
 
 def compile_engine(engine: str, *methods: str) -> None:
     """Compile everything that estimates by these methods need, and load it, by running each on a tiny scene."""
-    compile_missing(engine, *methods, processes=cores())  # not as many as this worker has threads: the others wait
+    # On all cores, and not only those of this worker, because the others wait.
+    compile_missing(engine, *methods, pixels=OF_PHOTOGRAPHS, processes=cores())
+    for part in parts_for(engine, methods, OF_PHOTOGRAPHS).values():
+        part.compile()  # loads it
     scene = tiny_scene()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise may look like reversed cameras
