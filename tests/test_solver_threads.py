@@ -43,7 +43,7 @@ def test_the_sizes_above_are_shared_by_several_threads() -> None:
 @pytest.mark.parametrize("height", [1, 2, 3, 7, 64, 65])
 @pytest.mark.parametrize("chunks", [1, 2, 3, 8])
 def test_bands_cover_every_row_once_and_part_no_pair(height: int, chunks: int) -> None:
-    bands = [band(chunk, chunks, height) for chunk in range(chunks)]
+    bands = [band.py_func(chunk, chunks, height) for chunk in range(chunks)]
     rows = [y for first, end in bands for y in range(first, end)]
     assert rows == list(range(1, height + 1))
     assert all(first % 2 == 1 for first, end in bands)

@@ -126,7 +126,7 @@ def display(most: int, name: str, word: str = "solve", opening: str = "") -> Ite
             name,
             most,
             opening=opening,
-            note=opening or "compiling at first use",
+            note=opening or "starting",
             seconds_between_lines=SECONDS_BETWEEN_ROWS,
         ) as shown,
         _broken_silence(shown, word) as silence,
@@ -162,7 +162,7 @@ def waiting(name: str, text: str) -> Iterator[None]:
 @contextmanager
 def _broken_silence(shown: Display, word: str) -> Iterator[threading.Timer]:
     """Explain a long first row if there is no bar; cancel the timer when that row is done."""
-    text = f"still in the first {word}; the first run compiles for up to a minute"
+    text = f"still in the first {word}"
     timer = threading.Timer(SECONDS_OF_SILENCE, shown.print, [text])
     timer.daemon = True
     if not shown.has_bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ from gradcon.io.formats.format import Hints
 from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.pools import check_workers, pool_for
 from gradcon.jobs.tally import Tally
+from gradcon.methods.compilation import to_compile
+from gradcon.methods.kernel_parts import OF_PHOTOGRAPHS
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.methods.warm_up import compile_engine
@@ -96,6 +99,8 @@ def run_batch(
             workers = kind.workers * max(1, len(environments))
         if kind.compiles:
             warm_up = partial(compile_engine, kind.name, options.method)
+            if progress and (text := to_compile(kind.name, options.method, pixels=OF_PHOTOGRAPHS)):
+                print(f"batch: {text}", file=sys.stderr, flush=True)
     Layout.parse(flip)
     check_start(options.method, initial)
     if initial is not None and not math.isfinite(initial):

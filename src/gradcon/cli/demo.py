@@ -21,7 +21,7 @@ def run(folder: Path) -> Result:
 
     print(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", file=sys.stderr, flush=True)
     scene = open_scene(synth.write(SCENE, folder / FOLDER, SIZE))
-    print("Estimating; the first run on a machine compiles for up to a minute ...", file=sys.stderr, flush=True)
+    print("Estimating ...", file=sys.stderr, flush=True)
     result = estimate(scene, progress=True, keep_weights=True)
     write_result(result, folder)
     write_report([folder], folder / PAGE)

@@ -33,9 +33,11 @@ from gradcon.cli.parameters import (
 )
 from gradcon.errors import InputError
 from gradcon.io.outputs import UNCERTAINTY_PICTURE, refuse_foreign_folder
+from gradcon.methods.compilation import begin
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
+from gradcon.progress import Display
 from gradcon.result.depth import calibration_of
 from gradcon.result.folder import write_result
 from gradcon.result.points import KEEP, check_keep
@@ -110,6 +112,8 @@ def _estimate(
     found = open_frames(scene, views=views, **told)
     start = _start(given, initial, found.listing)
     chosen = videos.choose_frames(frames, found, scene)
+    name = found.listing.name or found.listing.source.resolve().name
+    begin(engines.kind_for(engine).name, method, say=Display(name, 0).print)  # while the images are read
 
     def prepare(opened: Scene) -> Scene:
         if flip:
@@ -214,8 +218,7 @@ def _evaluate(
 def _demo(out: Out = Path("demo")) -> None:
     """Render a light field and estimate its disparity.
 
-    It takes ten seconds; the first run takes up to a minute more, to compile.  The result is compared with the exact
-    truth.
+    It takes ten seconds, and the first time ten more, to compile.  The result is compared with the exact truth.
     """
     from gradcon.cli import demo
 

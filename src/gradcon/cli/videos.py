@@ -199,7 +199,7 @@ def _describe(story: dict[str, Any], rows: list[dict[str, Any]], out: Path) -> s
 def _display(count: int, name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Yield a function to call with each finished frame."""
     opening = f"{count} frame{'s' * (count > 1)} to estimate"
-    with Display(name, count, opening=opening, note="compiling at first use") as display:
+    with Display(name, count, opening=opening, note="starting") as display:
         done = 0
 
         def show(row: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from gradcon.errors import InputError
 from gradcon.methods.loop import Callback
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS, MethodRun
-from gradcon.progress import waiting
+from gradcon.progress import Display, waiting
 from gradcon.result import Result
 from gradcon.result.findings import Findings
 from gradcon.result.metrics import evaluate
@@ -27,7 +28,7 @@ from gradcon.scene import Scene
 if TYPE_CHECKING:
     from gradcon.methods.preparation import Prepared
 
-LOOKING = "still looking at the views; the first run compiles for up to a minute"
+LOOKING = "still looking at the views"
 
 
 def estimate(
@@ -85,33 +86,45 @@ def estimate(
     >>> result.disparity.shape
     (48, 48)
     """
+    from gradcon.methods.compilation import announced
     from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
 
     options = options or Options()
     check_scene(scene)
-    start = time.perf_counter()
+    say = Display(scene.name, 0).print if progress else None
+    compile_for(scene, options, engine, say)
+    start = time.perf_counter()  # not before: compilation is no part of an estimate
     there = brought(scene, engines.device_for(engine), engine)
-    with waiting(scene.name, LOOKING) if progress else nullcontext():
-        ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
-    worker = engine_for(engine, ready, on_device)
-    run = (
-        METHODS[options.method]
-        .load()
-        .minimise(
-            ready.scene,
-            ready.options,
-            initial=ready.start if initial is None else initial,
-            engine=worker,
-            progress=progress,
-            callback=callback,
-            keep_weights=keep_weights,
-            look=ready.look,
+    with announced(say):
+        with waiting(scene.name, LOOKING) if progress else nullcontext():
+            ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
+        worker = engine_for(engine, ready, on_device)
+        run = (
+            METHODS[options.method]
+            .load()
+            .minimise(
+                ready.scene,
+                ready.options,
+                initial=ready.start if initial is None else initial,
+                engine=worker,
+                progress=progress,
+                callback=callback,
+                keep_weights=keep_weights,
+                look=ready.look,
+            )
         )
-    )
-    finished = finish(run, ready, initial, start, check_directions)._replace(scene=ready.used(scene))
+        finished = finish(run, ready, initial, start, check_directions)._replace(scene=ready.used(scene))
     for text in finished.warnings:
         warnings.warn(text, stacklevel=2)
     return as_result(finished, on_device)
+
+
+def compile_for(scene: Scene, options: Options, engine: str, say: Callable[[str], None] | None = None) -> None:
+    """Compile what an estimate of this scene needs, if that has not been done on this computer yet."""
+    from gradcon.methods.compilation import compile_missing
+
+    pixels = str(scene.colours.dtype) if scene.is_planar else "float32"  # views are resampled to turn them
+    compile_missing(engines.kind_for(engine).name, options.method, pixels=[pixels], say=say)
 
 
 class Finished(NamedTuple):

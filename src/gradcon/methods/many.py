@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from gradcon import engines
 from gradcon.engines import Device, Worker
 from gradcon.errors import InputError
-from gradcon.methods.estimation import Finished, as_result, brought, check_scene, engine_for, finish
+from gradcon.methods.estimation import Finished, as_result, brought, check_scene, compile_for, engine_for, finish
 from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 from gradcon.result import Result
@@ -120,6 +120,7 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
     while (pair := coming_in.result()) is not None:
         scene, there = pair
         coming_in = inwards.submit(_next_scene, source, device, how.engine)
+        compile_for(there, how.options, how.engine)
         start, is_first = time.perf_counter(), engine is None
         ready, name = prepare_where_it_fits(there, how.options, how.engine, how.check_directions and is_first, known)
         known = ready.alignment

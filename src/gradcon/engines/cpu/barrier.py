@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import called
 
 ARRIVED, ROUND, SIZE = 0, 8, 16  # in cache lines of their own
 LOOKS = 2000  # before a thread lets others run
@@ -75,7 +75,7 @@ def let_others_run(typing_context):
     return types.void(), generate
 
 
-@compiled
+@called
 def meet(barrier, chunks):
     """Wait until all threads are here."""
     if chunks == 1:

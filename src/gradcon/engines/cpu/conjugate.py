@@ -8,11 +8,11 @@ import numpy as np
 
 from gradcon.engines.cpu.barrier import meet
 from gradcon.engines.cpu.multigrid import band, dot_row, level, set_up, v_cycle
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import called, compiled
 from gradcon.engines.cpu.smoothness import assemble_links, assemble_reweights, assemble_rhs
 
 
-@compiled
+@called
 def product_row(data, right, above, below, up, x, down, out):
     """Compute one row of A x by differences; the rows that are given include their margins.
 
@@ -31,14 +31,14 @@ def product_row(data, right, above, below, up, x, down, out):
         out[i] += north[i] * (c - xn[i]) + south[i] * (c - xs[i])
 
 
-@compiled
+@called
 def turned_row(beta, z, p, out):
     """out = z + beta p."""
     for i in range(p.size):
         out[i] = z[i] + beta * p[i]
 
 
-@compiled
+@called
 def turn_and_apply(chunk, chunks, beta, z, p, data, right, below, turned, q, dots):
     """turned = z + beta p and q = A turned, in one sweep; dots[y] = <turned, q> on row y."""
     height, width = p.shape[0] - 2, p.shape[1] - 2
@@ -58,7 +58,7 @@ def turn_and_apply(chunk, chunks, beta, z, p, data, right, below, turned, q, dot
         dots[y - 1] = dot_row(turned[y, 1 : width + 1], result)
 
 
-@compiled
+@called
 def step(chunk, chunks, a, p, q, x, r):
     """x += a p and r -= a q."""
     first, end = band(chunk, chunks, x.shape[0] - 2)
@@ -70,7 +70,7 @@ def step(chunk, chunks, a, p, q, x, r):
             r_row[i] -= a * q_row[i]
 
 
-@compiled
+@called
 def total(dots):
     """Add up in order."""
     found = 0.0
@@ -79,7 +79,7 @@ def total(dots):
     return found
 
 
-@compiled
+@called
 def conjugate_gradients(chunk, chunks, barrier, system, directions, q, dots, tolerance, most, solution):
     """Solve A solution = r from zero, and return the number of iterations.
 

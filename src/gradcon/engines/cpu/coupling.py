@@ -6,19 +6,19 @@ The reference's derivatives and the difference of the view's and the reference's
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled, inlined, row
+from gradcon.engines.cpu.rows import called, inlined, row
 from gradcon.engines.cpu.warp import inside
 from gradcon.engines.cpu.warp import project as project_pixel
 from gradcon.engines.views import PLANAR
 from gradcon.scene import geometry
 
-coupling = compiled(geometry.coupling)
-along = compiled(model.along)
-mean_gradient = compiled(model.mean_gradient)
-gradient_inconsistency = compiled(model.gradient_inconsistency)
+coupling = inlined(geometry.coupling)
+along = inlined(model.along)
+mean_gradient = inlined(model.mean_gradient)
+gradient_inconsistency = inlined(model.gradient_inconsistency)
 
 
-@compiled
+@called
 def row_gradients(b, x0, width, w, difference, derivative, g, G, n):
     """g and G of a view in the reference's row, b to its right, from derivatives along x."""
     for x in range(n):
@@ -29,7 +29,7 @@ def row_gradients(b, x0, width, w, difference, derivative, g, G, n):
         G[x] = gradient_inconsistency(d_t, d_r)
 
 
-@compiled
+@called
 def column_gradients(b, y, height, w, difference, derivative, g, G, n):
     """g and G of a view in the reference's column, b below it, from derivatives along y."""
     for x in range(n):
@@ -51,7 +51,7 @@ def coupling_row(kind, M, m, t, w, y, x0, n, cx, cy):
         general_coupling(M[t], m[t], x0, y, height, width, line, cx, cy, n)
 
 
-@compiled
+@called
 def planar_coupling(bx, by, x0, y, height, width, w, cx, cy, n):
     for x in range(n):
         seen = np.float32(inside(x0 + x, bx * w[x], width) & inside(y, by * w[x], height))
@@ -59,7 +59,7 @@ def planar_coupling(bx, by, x0, y, height, width, w, cx, cy, n):
         cy[x] = by * seen
 
 
-@compiled
+@called
 def general_coupling(M, m, x0, y, height, width, w, cx, cy, n):
     for x in range(n):
         u, v, z = project_pixel(M, m, float(x0 + x), float(y), float(w[x]))
@@ -69,14 +69,14 @@ def general_coupling(M, m, x0, y, height, width, w, cx, cy, n):
         cy[x] = np.float32(b)
 
 
-@compiled
+@called
 def project(cx, cy, dx, dy, out, n):
     """out = <(dx, dy), c>."""
     for x in range(n):
         out[x] = along(cx[x], cy[x], dx[x], dy[x])
 
 
-@compiled
+@called
 def gradients(difference, d_r, g, G, n):
     """g and G from the reference's directional derivative d_r and the difference d_t - d_r."""
     for x in range(n):

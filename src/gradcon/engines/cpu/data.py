@@ -11,7 +11,7 @@ import numpy as np
 from gradcon.engines.cpu import row_model as model
 from gradcon.engines.cpu.layout import STRIP
 from gradcon.engines.cpu.pyramid import blurred_rows, level_rows, ring_row
-from gradcon.engines.cpu.rows import compiled, inlined, row
+from gradcon.engines.cpu.rows import called, compiled, inlined, row
 
 
 @inlined
@@ -23,7 +23,7 @@ def rows_ahead(Y, y0, y1, ahead, lowest, end):
     return max(Y + ahead, y0 - ahead, lowest), min(Y + ahead + STRIP, y1 + ahead, end)
 
 
-@compiled
+@called
 def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
     """Compute all levels as far ahead of the strip at Y as they must be."""
     (height, width), T, levels = w.shape, at.views, scales.spacing.size
@@ -98,7 +98,7 @@ def make_monotone(S, N2, tops, order, n):
                 model.raise_to(own, share, row(S, N2 + other, 0), n)
 
 
-@compiled
+@called
 def keep_weights(S, weights, kept, step, x0, n):
     """Copy the weights of the sampled pixels on a row to kept[across, view]."""
     for x in range(x0, x0 + n):
@@ -107,7 +107,7 @@ def keep_weights(S, weights, kept, step, x0, n):
                 kept[x // step, k] = S[weights + k, x - x0]
 
 
-@compiled
+@called
 def weigh_row(S, at, scales, noise_model, reweight, y, x0, n, sums, sample):
     """Sum up row y."""
     T, Q, m = at.views, scales.used.size, at.margin

@@ -5,7 +5,7 @@ A sorting network compares fixed pairs, so each comparison runs over a row of pi
 
 import numpy as np
 
-from gradcon.engines.cpu.rows import compiled, row
+from gradcon.engines.cpu.rows import called, compiled, inlined, row
 from gradcon.engines.median_network import median_network
 from gradcon.engines.model import MEDIAN_SIZE
 
@@ -15,7 +15,7 @@ COLUMNS = 256  # at a time, so that all 25 rows stay in the first-level cache
 NETWORK = np.array(median_network(COUNT))
 
 
-@compiled
+@called
 def order(values, i, j, n):
     a, b = row(values, i, 0), row(values, j, 0)
     for x in range(n):
@@ -24,7 +24,7 @@ def order(values, i, j, n):
         b[x] = np.maximum(low, high)
 
 
-@compiled
+@inlined
 def reflected(i, n):
     """Bring index i inside 0 .. n - 1 by reflection about the border's edges: -1 -> 0, -2 -> 1."""
     while i < 0 or i >= n:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines.cpu.barrier import meet
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import called
 
 DAMPING = np.float32(0.9)
 SMALL = 8192  # pixels: one thread computes a level of fewer
@@ -58,26 +58,26 @@ def system_of(height, width):
     return System(table, *(np.zeros(size, np.float32) for _ in System._fields[1:]))
 
 
-@compiled
+@called
 def level(flat, table, k):
     height, width, offset = table[k]
     return flat[offset : offset + (height + 2) * (width + 2)].reshape((height + 2, width + 2))
 
 
-@compiled
+@called
 def band(chunk, chunks, height):
     """Return the first row of a thread's band, counted from 1, and the row after it; no band parts joined pixels."""
     pairs = (height + 1) // 2
     return 2 * (pairs * chunk // chunks) + 1, min(2 * (pairs * (chunk + 1) // chunks), height) + 1
 
 
-@compiled
+@called
 def chunks_of(table, k, chunks):
     """Return how many threads share level k."""
     return chunks if table[k, 0] * table[k, 1] >= SMALL else 1
 
 
-@compiled
+@called
 def apply_row(diagonal, right, above, below, up, x, down, out):
     """Compute one row of A x; the rows that are given include their margins."""
     n = out.size
@@ -88,14 +88,14 @@ def apply_row(diagonal, right, above, below, up, x, down, out):
         out[i] = d[i] * xc[i] - (east[i] * xe[i] + west[i] * xw[i]) - (north[i] * xn[i] + south[i] * xs[i])
 
 
-@compiled
+@called
 def jacobi_start_row(inverse, b, x):
     """x = damped D^-1 b: a Jacobi step from zero."""
     for i in range(1, x.size - 1):
         x[i] = DAMPING * inverse[i] * b[i]
 
 
-@compiled
+@called
 def descend(chunk, chunks, diagonal, inverse, right, below, b, x, coarse):
     """x = a Jacobi step from zero, and coarse = its residual b - A x summed over 2 x 2 pixels, in one sweep."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
@@ -123,7 +123,7 @@ def descend(chunk, chunks, diagonal, inverse, right, below, b, x, coarse):
                 line[i + 1] = total[2 * i] + total[2 * i + 1]
 
 
-@compiled
+@called
 def corrected_row(coarse, x, out):
     """out = x, with the coarse correction added to both pixels of each pair; the last one may stand alone."""
     width = x.size - 2
@@ -134,7 +134,7 @@ def corrected_row(coarse, x, out):
         out[width] = x[width] + coarse[width // 2 + 1]
 
 
-@compiled
+@called
 def ascend(chunk, chunks, diagonal, inverse, right, below, b, x, coarse, out, dots):
     """Add the coarse correction to x, and out = a Jacobi step from there, in one sweep; dots[y] = <b, out> on row y."""
     height, width = b.shape[0] - 2, b.shape[1] - 2
@@ -158,7 +158,7 @@ def ascend(chunk, chunks, diagonal, inverse, right, below, b, x, coarse, out, do
             dots[y - 1] = dot_row(b_row, result)
 
 
-@compiled
+@called
 def dot_row(a, b):
     """Return the inner product, summed in float64."""
     total = 0.0
@@ -167,7 +167,7 @@ def dot_row(a, b):
     return total
 
 
-@compiled
+@called
 def diagonals(chunk, chunks, data, right, below, diagonal, inverse):
     """diagonal = data + links, and its inverse, which is 0 if a pixel has neither data nor neighbours."""
     first, end = band(chunk, chunks, data.shape[0] - 2)
@@ -178,7 +178,7 @@ def diagonals(chunk, chunks, data, right, below, diagonal, inverse):
             inverse[y, x] = np.float32(1) / total if total > 0 else np.float32(0)
 
 
-@compiled
+@called
 def coarsen(chunk, chunks, data, right, below, coarse_data, coarse_right, coarse_below):
     height, width = data.shape[0] - 2, data.shape[1] - 2
     first, end = band(chunk, chunks, height)
@@ -192,7 +192,7 @@ def coarsen(chunk, chunks, data, right, below, coarse_data, coarse_right, coarse
             coarse_below[yc, xc] = half * (below[y2, x] + below[y2, x2])
 
 
-@compiled
+@called
 def set_up(chunk, chunks, barrier, system):
     """Fill in the coarser levels and all diagonals from the finest level's data and links."""
     table = system.table
@@ -209,7 +209,7 @@ def set_up(chunk, chunks, barrier, system):
     meet(barrier, chunks)
 
 
-@compiled
+@called
 def v_cycle(chunk, chunks, barrier, system, dots):
     """z = the multigrid approximation of A^-1 r; dots[y] = <r, z> on row y of the finest level."""
     table, last = system.table, len(system.table) - 1

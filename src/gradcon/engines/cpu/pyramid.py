@@ -13,7 +13,7 @@ from gradcon.engines.cpu import row_model as model
 from gradcon.engines.cpu.coupling import column_gradients, coupling_row, gradients, project, row_gradients
 from gradcon.engines.cpu.layout import CX, CY, DERIVED, DX, DY, SMOOTHED, STRIP, UNUSED
 from gradcon.engines.cpu.row_filters import Source
-from gradcon.engines.cpu.rows import compiled, inlined, row
+from gradcon.engines.cpu.rows import called, inlined, row
 from gradcon.engines.views import COLUMN, ROW
 
 
@@ -88,7 +88,7 @@ def gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end):
         gradients(difference, d_r, g, G, n)
 
 
-@compiled
+@called
 def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
     """Compute rows of view k at level q, and their gradients where they are used: in the band y0 to y1, and all of
     level 0, which the scale term smooths.  There, |dI| and |g| are added to the sums over all views.
@@ -118,7 +118,7 @@ def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
                 model.add_absolute(row(S, out, first), row(S, g, first), to_dI, to_g, end - first)
 
 
-@compiled
+@called
 def blurred_rows(S, at, height, width, scales, q, k, start, stop, x0, n):
     """Compute rows of view k's squared gradient, smoothed to level q; the squared residual disparity is view T."""
     beyond, reach = at.blurred.ahead[q], PAIRS * scales.spacing[q]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from gradcon.engines.cpu.rows import compiled, inlined, row
+from gradcon.engines.cpu.rows import called, inlined, row
 
 # The loops of the filters are functions of their own.  Compiled alone they become vector code; inlined, the compiler
 # would see that several rows come from one table, and that they might overlap.  Each loop touches few rows, because
@@ -35,33 +35,33 @@ def source_row(source, y, column):
     return row(source.rows, source.base + (inside & source.mask), column + source.shift)
 
 
-@compiled
+@called
 def even_across(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, out, n):
     for x in range(n):
         out[x] = t0 * c[x] + t1 * (b1[x] + a1[x]) + t2 * (b2[x] + a2[x]) + t3 * (b3[x] + a3[x])
 
 
-@compiled
+@called
 def even_across_of_squares(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, out, n):
     for x in range(n):
         pair1, pair2 = b1[x] * b1[x] + a1[x] * a1[x], b2[x] * b2[x] + a2[x] * a2[x]
         out[x] = t0 * (c[x] * c[x]) + t1 * pair1 + t2 * pair2 + t3 * (b3[x] * b3[x] + a3[x] * a3[x])
 
 
-@compiled
+@called
 def odd_across(t1, t2, t3, a3, a2, a1, b1, b2, b3, out, n):
     for x in range(n):
         out[x] = t1 * (b1[x] - a1[x]) + t2 * (b2[x] - a2[x]) + t3 * (b3[x] - a3[x])
 
 
-@compiled
+@called
 def even_along(t0, t1, t2, t3, line, s, out, n):
     for x in range(n):
         pair1, pair2 = line[x + s] + line[x - s], line[x + 2 * s] + line[x - 2 * s]
         out[x] = t0 * line[x] + t1 * pair1 + t2 * pair2 + t3 * (line[x + 3 * s] + line[x - 3 * s])
 
 
-@compiled
+@called
 def both_along(t0, t1, t2, t3, u1, u2, u3, line, s, smooth, derived, n):
     """Smooth by the taps t, and derive by the taps u, what is loaded once."""
     for x in range(n):

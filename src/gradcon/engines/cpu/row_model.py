@@ -3,71 +3,71 @@
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import called, inlined
 
-scale_inconsistency = compiled(model.scale_inconsistency)
-disparity_error = compiled(model.disparity_error)
-noise_power = compiled(model.noise_power)
-data_reweight = compiled(model.data_reweight)
-information = compiled(model.information)
-residual_disparity = compiled(model.residual_disparity)
+scale_inconsistency = inlined(model.scale_inconsistency)
+disparity_error = inlined(model.disparity_error)
+noise_power = inlined(model.noise_power)
+data_reweight = inlined(model.data_reweight)
+information = inlined(model.information)
+residual_disparity = inlined(model.residual_disparity)
 
 
-@compiled
+@called
 def fill(out, value, n):
     for x in range(n):
         out[x] = value
 
 
-@compiled
+@called
 def add_absolute(dI, g, sum_dI, sum_g, n):
     for x in range(n):
         sum_dI[x] += abs(dI[x])
         sum_g[x] += abs(g[x])
 
 
-@compiled
+@called
 def add_squares(dI, g, sum_dI2, sum_g2, n):
     for x in range(n):
         sum_dI2[x] += dI[x] * dI[x]
         sum_g2[x] += g[x] * g[x]
 
 
-@compiled
+@called
 def residual(sum_dI, sum_g, epsilon, out, n):
     """out = the residual disparity."""
     for x in range(n):
         out[x] = residual_disparity(sum_dI[x], sum_g[x], epsilon)
 
 
-@compiled
+@called
 def error_bound(noise, sum_dI2, sum_g2, epsilon, variance, out, n):
     """out = delta w_e^2."""
     for x in range(n):
         out[x] = disparity_error(noise, sum_dI2[x], sum_g2[x], epsilon, variance[x])
 
 
-@compiled
+@called
 def noise_over_gradient(G, bound, noise, N2, n):
     """N2 = the noise power without the scale term."""
     for x in range(n):
         N2[x] = noise_power(G[x], bound[x], model.ZERO, noise)
 
 
-@compiled
+@called
 def noise_with_scale_term(G, bound, blurred_g2, blurred_dw2, noise, N2, n):
     for x in range(n):
         N2[x] = noise_power(G[x], bound[x], scale_inconsistency(blurred_g2[x], blurred_dw2[x]), noise)
 
 
-@compiled
+@called
 def raise_to(a, share, other, n):
     """a = max(a, share * other)."""
     for x in range(n):
         a[x] = np.maximum(a[x], share * other[x])
 
 
-@compiled
+@called
 def raise_both(a, b, n):
     """Both become the larger of the two."""
     for x in range(n):
@@ -76,7 +76,7 @@ def raise_both(a, b, n):
         b[x] = largest
 
 
-@compiled
+@called
 def weigh(g, N2, total, precision, n):
     """Add up weights and information; N^2 becomes the weight 1 / N^2."""
     for x in range(n):
@@ -86,7 +86,7 @@ def weigh(g, N2, total, precision, n):
         N2[x] = weight
 
 
-@compiled
+@called
 def accumulate(dI, g, weight, diagonal, rhs, reweight, n):
     """Add W R g^2 to the diagonal and -W R g dI to the right-hand side."""
     for x in range(n):
@@ -96,13 +96,13 @@ def accumulate(dI, g, weight, diagonal, rhs, reweight, n):
         rhs[x] -= weighted * dI[x]
 
 
-@compiled
+@called
 def store(a, out, n):
     for x in range(n):
         out[x] = a[x]
 
 
-@compiled
+@called
 def store_ratio(a, scale, b, out, n):
     """out = scale a / b."""
     for x in range(n):

@@ -6,23 +6,15 @@ vector instructions and cost nothing to pass around; sliced arrays would count r
 longer than the arithmetic.
 """
 
-from typing import Any
-
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-# The flags allow reordering, fusing and reciprocals; they do not assume that values are finite.
-FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
-OPTIONS: dict[str, Any] = {"cache": True, "fastmath": FAST, "nogil": True, "error_model": "numpy"}
+from gradcon.engines.cpu.compiling import OPTIONS, called, compiled, inlined
 
-compiled = njit(**OPTIONS)
-
-# A process that compiles calls such a function in the function's own library; a process that loads the caller from the
-# cache calls the copy in the caller's library.  The two copies may round differently.  Inlining leaves one copy.
-inlined = njit(forceinline=True, **OPTIONS)
+__all__ = ["OPTIONS", "called", "compiled", "inlined", "row"]
 
 
 @intrinsic

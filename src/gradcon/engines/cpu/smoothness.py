@@ -1,20 +1,21 @@
 """The smoothness term of the cpu engine, and the step from one disparity to the next."""
 
+from functools import partial
+
 import numpy as np
-from numba import njit
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import called, compiled, inlined
 
-reweight_of = compiled(model.smoothness_reweight)
-link = compiled(model.link)
+reweight_of = inlined(model.smoothness_reweight)
+link = inlined(model.link)
 
 
 # The solver's arrays have a margin of one pixel, which stays zero, and its rows count from 1: `first` to `end` are such
 # rows.  The functions fill the finest level of the solver, each after the one before it has filled all rows.
 
 
-@compiled
+@called
 def assemble_reweights(first, end, w, reweight, phi):
     """Compute phi at w, or 1 while w is not an estimate yet."""
     height, width = w.shape
@@ -29,7 +30,7 @@ def assemble_reweights(first, end, w, reweight, phi):
             out[x] = reweight_of(wx, wy)
 
 
-@compiled
+@called
 def assemble_links(first, end, phi, diagonal, alpha, data, right, below):
     """Copy the data term, and compute the links alpha L."""
     height, width = phi.shape
@@ -44,7 +45,7 @@ def assemble_links(first, end, phi, diagonal, alpha, data, right, below):
             below_row[x] = has_below * link(here[x], next_row[x])
 
 
-@compiled
+@called
 def assemble_rhs(first, end, w, rhs, right, below, b):
     """b = rhs - alpha L w."""
     height, width = w.shape
@@ -90,7 +91,7 @@ def change(before, after):
     return total.sum() / (height * width), most.max()
 
 
-@njit(cache=True, nogil=True)  # not `compiled`: its fast-math flags would let NaN into the sum
+@partial(compiled, fastmath=False)  # which would let NaN into the sum
 def rmse(w, truth, unit):
     """Return the root mean squared error of w / unit where the truth is known."""
     height, width = w.shape

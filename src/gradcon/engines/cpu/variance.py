@@ -3,9 +3,9 @@
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import compiled, inlined
 
-local_variance = compiled(model.local_variance)
+local_variance = inlined(model.local_variance)
 
 
 @compiled

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gradcon.engines.cpu.rows import compiled
+from gradcon.engines.cpu.rows import compiled, inlined
 
 
-@compiled
+@inlined
 def front(w, bx, by, out):
     """Write to each pixel of the view at baseline (bx, by) the largest w of the reference pixels that land on it."""
     height, width = w.shape

@@ -13,18 +13,18 @@ from gradcon.scene import geometry
 
 MARGIN = 2
 
-cubic = compiled(model.cubic)
-project = compiled(geometry.project)
+cubic = inlined(model.cubic)
+project = inlined(geometry.project)
 
 
-@compiled
+@inlined
 def split(position):
     """Return the whole part and the fraction, the latter in float32."""
     whole = np.floor(position)
     return np.int32(whole), np.float32(position - whole)
 
 
-@compiled
+@inlined
 def inside(i, shift, n):
     """Return whether i + shift is inside 0 .. n - 1, without adding them, which would round a small shift away.
 
@@ -33,7 +33,7 @@ def inside(i, shift, n):
     return (shift >= np.float32(np.int32(-i))) & (shift <= np.float32(np.int32(n - 1 - i)))
 
 
-@compiled
+@inlined
 def clamp(index, n):
     """Bring an index inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
     return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
@@ -70,7 +70,7 @@ def warp_column_view(target, reference, w, y, b, height, out):
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
-@compiled
+@inlined
 def sample(target, i, fv, j, fu):
     """Interpolate by sixteen taps around row i + fv, column j + fu of an image with its margin."""
     a0, a1, a2, a3 = cubic(fu)

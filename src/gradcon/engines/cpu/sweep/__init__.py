@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.engines.cpu.sweep import paths
+from gradcon.engines.cpu.sweep.colours import guide_of
 from gradcon.engines.cpu.sweep.costs import Combination, band_costs
 from gradcon.engines.cpu.sweep.differences import smallest_difference
 from gradcon.engines.cpu.sweep.median import weighted_median
@@ -38,6 +39,7 @@ class CpuSweep(SweepEngine):
     def __init__(self, views: Views) -> None:
         super().__init__(views)
         self.sources = sources_of(self.views)
+        self.guide = guide_of(self.sources)
         self.shape = self.sources.height, self.sources.width
         self._threads = ThreadPoolExecutor(numba.get_num_threads(), thread_name_prefix="gradcon")
 
@@ -88,12 +90,12 @@ class CpuSweep(SweepEngine):
     ) -> Map:
         out = np.empty(self.shape, np.float32)
         sigmas = float(colour), float(distance), float(disparity)
-        self._deal(fit_planes, self.sources, _plane(w), radius, stride, *sigmas, out)
+        self._deal(fit_planes, self.guide, _plane(w), radius, stride, *sigmas, out)
         return out
 
     def median(self, w: ArrayLike, radius: int, colour: float) -> Map:
         out = np.empty(self.shape, np.float32)
-        self._deal(weighted_median, self.sources, _plane(w), radius, float(colour), out)
+        self._deal(weighted_median, self.guide, _plane(w), radius, float(colour), out)
         return out
 
     def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:

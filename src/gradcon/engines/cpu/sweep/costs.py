@@ -152,16 +152,11 @@ def add_arm(combination, tile, s):
 
 
 @inlined
-def add_label(sources, w, combination, inverse_noise, tile, s):
-    """Compute numerator and denominator of the tile's costs at disparity w."""
-    s.numerator[:] = 0
-    s.denominator[:] = 0
-    for a in range(combination.arms.size - 1):
-        s.total[:] = 0
-        s.weight[:] = 0
-        for t in range(combination.arms[a], combination.arms[a + 1]):
-            add_target(sources, t, w, combination.weights[t], inverse_noise, tile, s)
-        add_arm(combination, tile, s)
+def clear(table):
+    """Write zeros everywhere; a slice would take longer to compile."""
+    values = row(table, 0, 0)
+    for i in range(table.size):
+        values[i] = 0
 
 
 @inlined
@@ -216,12 +211,20 @@ def band_costs(chunk, chunks, sources, start, step, inverse_noise, combination, 
     height, width = sources.height, sources.width
     radius = combination.blur.size // 2
     s = new_scratch(sources, rows, columns, radius)
-    s.before[:] = 0  # the first label of a band has none before it, and is written again
+    clear(s.before)  # the first label of a band has none before it, and is written again
     tiles = ((height + rows - 1) // rows) * ((width + columns - 1) // columns)
     for index in range(chunk, tiles, chunks):
         tile = tile_at(index, rows, columns, radius, height, width)
         first, needed, between = needed_labels(start, out.shape[1], tile, s)
         for i in range(needed.size):
-            if needed[i]:
-                add_label(sources, (first + i) * step, combination, inverse_noise, tile, s)
-                store_label(sources, first + i, between, unit, tile, s, out)
+            if not needed[i]:
+                continue
+            clear(s.numerator)
+            clear(s.denominator)
+            for a in range(combination.arms.size - 1):
+                clear(s.total)
+                clear(s.weight)
+                for t in range(combination.arms[a], combination.arms[a + 1]):
+                    add_target(sources, t, (first + i) * step, combination.weights[t], inverse_noise, tile, s)
+                add_arm(combination, tile, s)
+            store_label(sources, first + i, between, unit, tile, s, out)

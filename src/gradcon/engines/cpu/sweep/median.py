@@ -10,7 +10,7 @@ COLUMNS = 128  # at a time, so that the values and weights of all neighbours sta
 
 
 @inlined
-def gather(sources, w, y, radius, by_colour, values, weights):
+def gather(guide, w, y, radius, by_colour, values, weights):
     """Write the values and the weights of all neighbours along row y; those outside the frame have no weight."""
     height, width = w.shape
     n = 0
@@ -27,7 +27,7 @@ def gather(sources, w, y, radius, by_colour, values, weights):
                 value[x] = here[x]
             if first == last:
                 continue
-            add_colour_difference(sources, y, dy, dx, first, last, weight)
+            add_colour_difference(guide, y, dy, dx, first, last, weight)
             for x in range(first, last):
                 dI = by_colour * weight[x]
                 weight[x] = exp(-dI * dI)
@@ -60,15 +60,15 @@ def choose(values, weights, count, x0, n, table, out):
 
 
 @compiled
-def weighted_median(chunk, chunks, sources, w, radius, colour, out):
+def weighted_median(chunk, chunks, guide, w, radius, colour, out):
     """Filter the map; a chunk takes every chunks-th row."""
     height, width = w.shape
     count = (2 * radius + 1) ** 2
     values, weights = np.empty((count, width), np.float32), np.empty((count, width), np.float32)
     table = np.empty((3, COLUMNS), np.float32)
-    by_colour = np.float32(1 / (colour * sources.channels))
+    by_colour = np.float32(1 / (colour * guide.channels))
     for y in range(chunk, height, chunks):
-        gather(sources, w, y, radius, by_colour, values, weights)
+        gather(guide, w, y, radius, by_colour, values, weights)
         for x0 in range(0, width, COLUMNS):
             n = min(COLUMNS, width - x0)
             choose(values, weights, count, x0, n, table, row(out, y, x0))

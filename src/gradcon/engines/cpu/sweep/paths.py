@@ -7,10 +7,9 @@ Lines that are not rows are walked in blocks of neighbours, so that what is read
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from gradcon.engines.cpu.rows import OPTIONS, compiled, inlined, row
+from gradcon.engines.cpu.rows import compiled, inlined, row
 
 BLOCK = 16  # lines
 HUGE = np.uint16(32767)  # stands beside the first and the last label; adding a penalty to it does not overflow
@@ -32,9 +31,11 @@ def new_paths(matching):
     return np.full((2 * BLOCK, matching.costs.shape[1] + 2), HUGE, np.uint16), np.empty(BLOCK, np.uint16)
 
 
-@njit(forceinline=True, **{**OPTIONS, "fastmath": False})  # a fused addition would round differently
-def penalty(size, edge):
+def _penalty(size, edge):
     return np.uint16(np.int32(size * edge + np.float32(0.5)))
+
+
+penalty = inlined(_penalty, fastmath=False)  # a fused addition would round differently
 
 
 @inlined

@@ -69,11 +69,11 @@ def solve_row(w, y, S, out):
 
 
 @compiled
-def fit_planes(chunk, chunks, sources, w, radius, stride, colour, distance, disparity, out):
+def fit_planes(chunk, chunks, guide, w, radius, stride, colour, distance, disparity, out):
     """Fit a plane around each pixel; a chunk takes every chunks-th row."""
     height, width = w.shape
     S = np.empty((ROWS, width), np.float32)
-    by_colour, by_disparity = np.float32(1 / (colour * sources.channels)), np.float32(np.sqrt(0.5) / disparity)
+    by_colour, by_disparity = np.float32(1 / (colour * guide.channels)), np.float32(np.sqrt(0.5) / disparity)
     for y in range(chunk, height, chunks):
         S[S_1:] = 0
         for dy in range(-radius, radius + 1, stride):
@@ -82,7 +82,7 @@ def fit_planes(chunk, chunks, sources, w, radius, stride, colour, distance, disp
             S[ROW_1:S_1] = 0
             for dx in range(-radius, radius + 1, stride):
                 S[DI] = 0
-                add_colour_difference(sources, y, dy, dx, max(0, -dx), min(width, width - dx), row(S, DI, 0))
+                add_colour_difference(guide, y, dy, dx, max(0, -dx), min(width, width - dx), row(S, DI, 0))
                 exponent = np.float32(-0.5 * (dx * dx + dy * dy) / (distance * distance))
                 add_neighbour(w, y, dy, dx, np.float32(dx / radius), exponent, by_colour, by_disparity, S)
             add_row(np.float32(dy / radius), S, width)
