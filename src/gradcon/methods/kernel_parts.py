@@ -5,21 +5,18 @@ A part is what one process compiles; parts share no kernel, so that processes ca
 
 from __future__ import annotations
 
-import importlib
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
-from gradcon.scene import Scene
 
 PIXELS = ("uint8",)  # the type of most files' pixels
 OF_PHOTOGRAPHS = ("uint8", "uint16")  # smoothed views, and views whose brightness is compensated, have more bits
-PAPER_KERNELS = "conjugate", "data", "median", "smoothness", "variance", "warp"  # modules in `gradcon.engines.cpu`
+OF_A_STEP = ("step-data", "step-solver", "step-rest")  # of the paper's methods
+
+
+STEP_SECONDS = {"data": 12.0, "solver": 8.0, "rest": 4.0}
 
 
 class Part(NamedTuple):
@@ -37,7 +34,7 @@ def parts_for(engine: str, methods: Iterable[str], pixels: Sequence[str] = PIXEL
     if engine != "cpu":
         return {}
     paper = any(not METHODS[method].sweeps for method in methods)  # also these look at the scene by a sweep
-    return _chosen(*(f"views-{each}" for each in pixels), "matching", "filters", "directions", *["steps"] * paper)
+    return _chosen(*(f"views-{each}" for each in pixels), "matching", "filters", "directions", *OF_A_STEP * paper)
 
 
 def _chosen(*names: str) -> dict[str, Part]:
@@ -48,14 +45,13 @@ def part(name: str) -> Part:
     """Return a part by its name."""
     from gradcon.engines.cpu import parts
 
-    if name == "steps":
-        return Part(30.0, _lacks_steps, _compile_steps)
-    kind, _, pixels = name.partition("-")
+    kind, _, which = name.partition("-")
     kinds: dict[str, tuple[float, Callable[[], list[parts.Need]]]] = {
-        "views": (6.0, partial(parts.views, pixels)),
+        "views": (6.0, partial(parts.views, which)),
         "matching": (2.0, parts.matching),
         "filters": (2.0, parts.filters),
         "directions": (0.5, parts.directions),
+        "step": (STEP_SECONDS.get(which, 0.0), lambda: parts.steps()[which]),
     }
     seconds, needs = kinds[kind]
 
@@ -64,33 +60,3 @@ def part(name: str) -> Part:
             need.compile()
 
     return Part(seconds, lambda: any(need.is_missing() for need in needs()), compile_all)
-
-
-def tiny_scene() -> Scene:
-    """Return a scene that takes no time."""
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 16, 16, 3), dtype=np.uint8)  # colours, as most files have
-    return Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)])
-
-
-def _compile_steps() -> None:
-    """Compile the steps of the paper's methods, by two of them on a tiny scene."""
-    from gradcon.methods.loop import minimise
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        minimise(tiny_scene(), Options("gcm", solves=2), engine="cpu").maps()
-
-
-def _lacks_steps() -> bool:
-    """Return whether none of the kernels of these steps has been compiled for this computer."""
-    from gradcon.engines.cpu.compiling import is_cachable, is_cached
-
-    kernels = [kernel for name in PAPER_KERNELS for kernel in _kernels(f"gradcon.engines.cpu.{name}")]
-    return any(map(is_cachable, kernels)) and not any(map(is_cached, kernels))
-
-
-def _kernels(module: str) -> list[Any]:
-    try:
-        return [value for value in vars(importlib.import_module(module)).values() if hasattr(value, "py_func")]
-    except ImportError:
-        return []

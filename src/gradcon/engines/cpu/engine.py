@@ -36,7 +36,7 @@ class CpuEngine(HostEngine[Field, Field]):
 
     name = "cpu"
 
-    def __init__(self, scene: Scene, epsilon: float) -> None:
+    def __init__(self, scene: Scene, epsilon: float, threads: Threads | None = None) -> None:
         scene = scene.to_host()
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
@@ -48,7 +48,7 @@ class CpuEngine(HostEngine[Field, Field]):
         self.unit, self.truth = scene.unit, scene.known_truth
         self._scales: dict[tuple[int, ...], Scales] = {}
         self._buffers: dict[str, Field] = {}
-        self._threads = Threads()
+        self._threads = threads or Threads()
         self._solver = MultigridSolver(*scene.shape, self._threads)
 
     def upload(self, w: ArrayLike) -> Field:

@@ -47,7 +47,9 @@ def median_filter(chunk, chunks, image, network, out):
                 for x in range(n + 2 * half):
                     padded[x] = line[reflected(x0 + x - half, width)]
                 for j in range(MEDIAN_SIZE):
-                    values[i * MEDIAN_SIZE + j, :n] = padded[j : j + n]
+                    for x in range(n):
+                        values[i * MEDIAN_SIZE + j, x] = padded[j + x]
             for k in range(network.shape[0]):
                 order(values, network[k, 0], network[k, 1], n)
-            out[y, x0 : x0 + n] = values[COUNT // 2, :n]
+            for x in range(n):
+                out[y, x0 + x] = values[COUNT // 2, x]

@@ -20,14 +20,11 @@ def assemble_reweights(first, end, w, reweight, phi):
     """Compute phi at w, or 1 while w is not an estimate yet."""
     height, width = w.shape
     for y in range(first - 1, end - 1):
-        if not reweight:
-            phi[y] = 1
-            continue
         up, down, line, out = w[max(y - 1, 0)], w[min(y + 1, height - 1)], w[y], phi[y]
         for x in range(width):
             wx = model.HALF * (line[min(x + 1, width - 1)] - line[max(x - 1, 0)])
             wy = model.HALF * (down[x] - up[x])
-            out[x] = reweight_of(wx, wy)
+            out[x] = reweight_of(wx, wy) if reweight else model.ONE
 
 
 @called

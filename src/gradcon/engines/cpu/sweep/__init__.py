@@ -5,11 +5,6 @@ One thread computes each pixel, so that the result does not depend on how many t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +15,7 @@ from gradcon.engines.cpu.sweep.differences import smallest_difference
 from gradcon.engines.cpu.sweep.median import weighted_median
 from gradcon.engines.cpu.sweep.planes import fit_planes
 from gradcon.engines.cpu.sweep.sampling import sources_of
+from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.device import Device, Host
 from gradcon.engines.sweep import ArmCosts, Best, SweepEngine, Views, blur_kernel, view_weights
 
@@ -36,16 +32,16 @@ class CpuSweep(SweepEngine):
     name = "cpu"
     device: Device = Host()
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, views: Views, threads: Threads | None = None) -> None:
         super().__init__(views)
         self.sources = sources_of(self.views)
         self.guide = guide_of(self.sources)
         self.shape = self.sources.height, self.sources.width
-        self._threads = ThreadPoolExecutor(numba.get_num_threads(), thread_name_prefix="gradcon")
+        self._threads = threads or Threads()
 
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:
         out = np.empty((-(-self.shape[0] // every), self.shape[1]), np.float32)
-        self._deal(smallest_difference, self.sources, first, labels, float(step), every, out)
+        self._threads.deal(smallest_difference, self.sources, first, labels, float(step), every, out)
         return out
 
     def costs(
@@ -63,7 +59,7 @@ class CpuSweep(SweepEngine):
         )
         # Tiles share a margin if costs are blurred, and compute labels that only some pixels need if bands differ.
         rows, columns = ROW if arms.blur == 0 and start.min() == start.max() else TILE
-        self._deal(
+        self._threads.deal(
             band_costs, self.sources, start, float(step), inverse_noise, combination, np.float32(unit),
             rows, columns, volume.reshape(-1, labels),
         )  # fmt: skip
@@ -78,11 +74,11 @@ class CpuSweep(SweepEngine):
             np.float32(large),
             np.zeros((height * width, labels), np.uint16),
         )
-        self._deal(paths.walk_rows, matching)
+        self._threads.deal(paths.walk_rows, matching)
         for dx, kind in DIRECTIONS:
-            self._deal(paths.walk_down, dx, kind, matching)
+            self._threads.deal(paths.walk_down, dx, kind, matching)
         best = Best(*(np.empty(self.shape, np.float32) for _ in Best._fields))
-        self._deal(paths.choose_labels, matching, *best)
+        self._threads.deal(paths.choose_labels, matching, *best)
         return best
 
     def fit_planes(
@@ -90,18 +86,13 @@ class CpuSweep(SweepEngine):
     ) -> Map:
         out = np.empty(self.shape, np.float32)
         sigmas = float(colour), float(distance), float(disparity)
-        self._deal(fit_planes, self.guide, _plane(w), radius, stride, *sigmas, out)
+        self._threads.deal(fit_planes, self.guide, _plane(w), radius, stride, *sigmas, out)
         return out
 
     def median(self, w: ArrayLike, radius: int, colour: float) -> Map:
         out = np.empty(self.shape, np.float32)
-        self._deal(weighted_median, self.guide, _plane(w), radius, float(colour), out)
+        self._threads.deal(weighted_median, self.guide, _plane(w), radius, float(colour), out)
         return out
-
-    def _deal(self, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Run kernel(chunk, chunks, ...) for all chunks, one per thread."""
-        chunks = numba.get_num_threads()
-        list(self._threads.map(lambda chunk: kernel(chunk, chunks, *arguments), range(chunks)))
 
 
 def _plane(values: ArrayLike) -> Map:
