@@ -1,8 +1,9 @@
 """A meeting point for threads that compute one thing together, inside compiled code.
 
-The solver needs hundreds of meetings per solve, a few microseconds apart.  So threads wait by looking again and again,
-and after a while let other threads run in between.  All of them must be running, or they wait for ever: there may not
-be more of them than the pool has threads.
+The solver needs a hundred meetings per solve, a few microseconds apart.  So threads wait by looking again and again.
+If that takes longer than a sweep, another program has taken a core from one of them, and the others sleep in between:
+an idle core lets the system move that thread there.  All threads must be running, or they wait for ever: there may not
+be more of them than the pool has.
 """
 
 import sys
@@ -17,8 +18,8 @@ from numba.np.arrayobj import make_array
 from gradcon.engines.cpu.rows import called
 
 ARRIVED, ROUND, SIZE = 0, 8, 16  # in cache lines of their own
-LOOKS = 2000  # before a thread lets others run
-YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+LOOKS = 20_000  # before a thread sleeps: some 30 microseconds
+SLEEP, NAP = ("Sleep", 0) if sys.platform == "win32" else ("usleep", 20)  # milliseconds there, microseconds here
 BYTES = 8
 
 
@@ -66,10 +67,13 @@ def show(typing_context, array, i, value):
 
 
 @intrinsic
-def let_others_run(typing_context):
+def sleep(typing_context):
+    """Let others run for a moment."""
+
     def generate(context, builder, signature, arguments):
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), YIELD)
-        builder.call(function, [])
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number]), SLEEP)
+        builder.call(function, [ir.Constant(number, NAP)])
         return context.get_dummy_value()
 
     return types.void(), generate
@@ -89,4 +93,4 @@ def meet(barrier, chunks):
     while look(barrier, ROUND) == this_round:
         looks += 1
         if looks > LOOKS:
-            let_others_run()
+            sleep()
