@@ -15,6 +15,7 @@ them, so that `gradcon --help` is quick.
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
@@ -46,6 +47,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+    gc.freeze()  # Python would look for cycles among all objects before it ends, which takes 0.3 s
     sys.exit(code)
 
 
