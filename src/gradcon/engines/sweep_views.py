@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.arrays import module_of, to_device, to_host
-from gradcon.engines.reference import sample_cubic
 from gradcon.engines.sweep import Views
 from gradcon.scene import Scene, geometry
 
 DIRECTIONS = 8  # a full grid has an arm in each
 HALF_WAY = 0.5  # from one direction to the next
 CLOSE = 0.25  # of the widest gap: a narrower one is no place for a border
-PIXELS_AT_ONCE = 2**20  # that are averaged
+PIXELS_AT_ONCE, PIXELS_IN_CACHE = 2**20, 2**14  # that are averaged on a GPU, and on the host
+LARGEST_EXACT = 256  # pixels of 8 bits, whose sum fits into 16
 
 
 def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
@@ -25,15 +25,15 @@ def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
     direction = directions_of(B)
     order = np.lexsort((np.hypot(*B.T), direction))
     arms = np.searchsorted(direction[order], [*np.unique(direction), DIRECTIONS])
-    colours, scale = scene.colours[np.concatenate([[0], 1 + order])], scene.colour_scale
-    if not colour:
-        luma = module_of(colours).stack([scene.reference, *scene.targets[order]])
-        colours, scale = luma[:, None], 1.0
+    if colour:
+        colours, scale = _averaged(scene.colours, k)[np.concatenate([[0], 1 + order])], scene.colour_scale
+    else:
+        luma = module_of(scene.colours).stack([scene.reference, *scene.targets[order]])
+        colours, scale = _averaged(luma[:, None], k), 1.0
     S = _smaller(k)
     M = (S @ scene.M @ np.linalg.inv(S))[order]
     m = scene.m[order] @ S.T
     epipoles = np.asarray(np.linalg.solve(M, m[..., None])[..., 0], np.float64)
-    colours = _averaged(colours, k)
     if not scene.is_planar:
         colours = _turned(colours, M)
     return Views(colours, scale, epipoles, arms.astype(np.int32), order)
@@ -59,6 +59,8 @@ def directions_of(baselines: geometry.Floats) -> NDArray[np.intp]:
 
 def _turned(colours: Any, M: geometry.Floats) -> Any:
     """Resample the targets so that what is infinitely far away lies where the reference sees it; NaN elsewhere."""
+    from gradcon.engines.reference import sample_cubic  # it imports SciPy, which scenes of planar arrays need not
+
     images = to_host(colours)
     _, _, height, width = images.shape
     y, x = np.indices((height, width), dtype=np.float64)
@@ -91,12 +93,19 @@ def _averaged(colours: Any, k: int) -> Any:
     xp, dtype = module_of(colours), colours.dtype
     count, channels, height, width = (n // d for n, d in zip(colours.shape, (1, 1, k, k), strict=True))
     small = xp.empty((count, channels, height, width), dtype)
-    group = max(1, PIXELS_AT_ONCE // (height * width))
+    group = max(1, (PIXELS_IN_CACHE if xp is np else PIXELS_AT_ONCE) // (height * width))
     for first in range(0, count, group):  # not all at once, because the sums take more memory
-        views = colours[first : first + group]
+        views = colours[first : first + group, ..., : k * height, : k * width]
         sums = xp.zeros((len(views), channels, height, width), np.float32)
-        for y, x in product(range(k), range(k)):
-            sums += views[..., y : k * height : k, x : k * width : k]
+        if dtype == np.uint8 and k <= LARGEST_EXACT:  # then the order does not matter, and whole rows are faster
+            rows = views[..., ::k, :].astype(np.uint16)
+            for y in range(1, k):
+                rows += views[..., y::k, :]
+            for x in range(k):
+                sums += rows[..., x::k]
+        else:
+            for y, x in product(range(k), range(k)):
+                sums += views[..., y::k, x::k]
         sums /= k * k
         small[first : first + group] = sums if dtype.kind == "f" else xp.rint(sums)
     return small

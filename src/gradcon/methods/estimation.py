@@ -86,8 +86,9 @@ def estimate(
     >>> result.disparity.shape
     (48, 48)
     """
+    # `gradcon --help` need not wait for these.
     from gradcon.methods.compilation import announced
-    from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
+    from gradcon.methods.preparation import prepare_where_it_fits
 
     options = options or Options()
     check_scene(scene)
@@ -192,7 +193,9 @@ def as_result(finished: Finished, on_device: bool) -> Result:
     assert run.stopped is not None
     (disparity, uncertainty), truth = finished.maps, scene.known_truth
     with run.engine.device.aside():
+        began = time.perf_counter()
         metrics = evaluate(to_host(disparity), truth) if truth is not None else None
+        run.clock.seconds["evaluation"] = time.perf_counter() - began
         if not on_device:
             disparity, uncertainty = to_host(disparity), to_host(uncertainty)
     return Result(
@@ -213,13 +216,18 @@ def as_result(finished: Finished, on_device: bool) -> Result:
         },
         engine=run.engine.name,
         engine_note=run.engine.note,
-        seconds={"total": time.perf_counter() - finished.start, **run.clock.seconds},
+        seconds=_complete(time.perf_counter() - finished.start, run.clock.seconds),
         metrics=metrics,
         warnings=finished.warnings,
         findings=finished.findings,
         weights=run.weights(),
         scene=scene,
     )
+
+
+def _complete(total: float, parts: dict[str, float]) -> dict[str, float]:
+    """Return the seconds in total, by part, and what no part has; a GPU's parts may overlap with the host's."""
+    return {"total": total, **parts, "other": max(0.0, total - sum(parts.values()))}
 
 
 def check_scene(scene: object) -> None:

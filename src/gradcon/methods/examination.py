@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gradcon.arrays import to_host
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import Look, layouts
-from gradcon.methods.look.agreement import displacements, odd_views
 from gradcon.methods.look.judgement import OUT_OF_PLACE, distances, reversed_sentence
 from gradcon.methods.look.layouts import Behind, behind_surfaces
 from gradcon.methods.look.look import LARGE
@@ -82,7 +81,8 @@ def examine(scene: Scene, engine: str = "auto") -> Examination:
     behind = None
     if not doubts and scene.is_planar:  # what is doubted already would make a bad map to judge by
         seen = shrunk(ready.scene, LARGE)
-        behind = behind_surfaces(seen, to_host(minimise(seen, options, engine=engine).w))
+        known = look if seen is ready.scene else None  # a smaller scene is looked at by itself
+        behind = behind_surfaces(seen, to_host(minimise(seen, options, engine=engine, look=known).w))
         if behind is not None and behind.reversed:
             doubts.append(reversed_sentence(scene))
     views, pairs = _views(scene, look), _pairs(scene, look, engine)
@@ -97,7 +97,7 @@ def _views(scene: Scene, look: Look) -> list[ViewEvidence]:
     residuals = LEVELS * compared.residuals[back]
     known = residuals[np.isfinite(residuals)]
     median = max(float(np.median(known)), 1e-6) if known.size else 1.0
-    beside = look.k * distances(small, displacements(small, compared))[back]
+    beside = look.k * distances(small, look.agreement.motion)[back]
     return [
         ViewEvidence(
             view.view,
@@ -124,7 +124,7 @@ def _verdicts(scene: Scene, look: Look, beside: NDArray[np.float64]) -> list[str
     displaced = beside > look.k * OUT_OF_PLACE if findings.doubts else np.zeros(len(names), bool)
     found = {name: BESIDE for name, is_displaced in zip(names, displaced, strict=True) if is_displaced}
     found |= dict.fromkeys(findings.odd_views, ODD)
-    for pair in odd_views(small, look.compared).exchanged:
+    for pair in look.agreement.odd.exchanged:
         first, second = (names[small.order[t]] for t in pair)
         found |= {first: f"exchanged with {second}", second: f"exchanged with {first}"}
     return [found.get(name, FITS) for name in names]

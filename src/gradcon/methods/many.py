@@ -111,7 +111,7 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
-    from gradcon.methods.preparation import prepare_where_it_fits  # it imports SciPy, which `gradcon --help` need not
+    from gradcon.methods.preparation import prepare_where_it_fits  # `gradcon --help` need not wait for it
 
     source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
     engine: Worker | None = None

@@ -92,7 +92,7 @@ class Method:
     def create(self, engine: str, scene: Scene, options: Options, after: Worker | None = None) -> Worker:
         """Make the engine that the method runs on; `after` is one whose work is done."""
         if self.sweeps:
-            from gradcon.engines.sweep_views import views_of  # it imports SciPy, which `gradcon --help` need not
+            from gradcon.engines.sweep_views import views_of  # `gradcon --help` need not wait for it
 
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None

@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.io.listing import writable
-from gradcon.pictures.canvas import new_figure, png_of
-from gradcon.pictures.colour_maps import DEFAULT_MAP, colour_map, range_for
+from gradcon.pictures.colour_maps import DEFAULT_MAP, range_for
+from gradcon.pictures.colour_tables import colour_table
+from gradcon.pictures.map_plate import draw_plate
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
+
+LABELS = (f"disparity ({DISPARITY_UNIT}; {DISPARITY_SIGN})", f"disparity ({DISPARITY_UNIT})", "disparity")
 
 
 def shown_range(values: NDArray[Any], percentiles: tuple[float, float] = (0.5, 99.5)) -> tuple[float, float]:
@@ -28,15 +31,6 @@ def disparity_picture(disparity: ArrayLike, title: str, cmap: str = DEFAULT_MAP)
         raise InputError(
             "disparity", f"has the shape {values.shape}, which is not that of a map", "give (height, width) values"
         )
-    low, high = range_for(cmap, *shown_range(values))
-    aspect = min(max(values.shape[0] / values.shape[1], 0.25), 3.0)
-    figure = new_figure(7.5, 0.7 + 6.0 * aspect, layout="constrained")
-    axes = figure.add_subplot()
-    shown = np.ma.masked_invalid(values)
-    image = axes.imshow(shown, cmap=colour_map(cmap), vmin=low, vmax=high, interpolation="nearest")
-    if values.shape[0] / values.shape[1] != aspect:  # a strip would be too thin to see, so it fills the frame
-        axes.set_aspect("auto")
-    axes.set_axis_off()
-    axes.set_title(writable(title), parse_math=False)
-    figure.colorbar(image, ax=axes, label=f"disparity ({DISPARITY_UNIT}; {DISPARITY_SIGN})")
-    return png_of(figure)
+    shown = range_for(cmap, *shown_range(values))
+    aspect = min(max(values.shape[0] / values.shape[1], 0.25), 3.0)  # or a strip would be too thin to see
+    return draw_plate(values, shown, colour_table(cmap), aspect, writable(title), LABELS)

@@ -8,7 +8,7 @@ from typing import Any
 from gradcon.arrays import to_host
 from gradcon.pictures.tiles import jpeg_of_tiles
 from gradcon.scene import Scene, geometry
-from gradcon.scene.colours import rgb_of_planes, small_copy
+from gradcon.scene.colours import small_planes
 from gradcon.scene.selection import spread
 
 FILE = "views.jpg"
@@ -24,8 +24,8 @@ def view_sheet(scene: Scene) -> tuple[bytes, dict[str, Any]]:
     """
     chosen = spread(scene.baselines, MOST_TARGETS)
     planes = (to_host(scene.colours[k]) for k in (0, *(1 + k for k in chosen)))
-    tiles = [small_copy(rgb_of_planes(view, scene.colour_scale)) for view in planes]
-    height, width = tiles[0].shape[:2]
+    tiles = [small_planes(view, scene.colour_scale) for view in planes]
+    height, width = tiles[0].shape[1:]
     columns = math.ceil(math.sqrt(len(tiles)))
     return jpeg_of_tiles(tiles, columns), {
         "file": FILE,

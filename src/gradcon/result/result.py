@@ -97,7 +97,8 @@ class Result:
     engine_note : str
         The GPU it used, or why `auto` fell back to the CPU; otherwise empty.
     seconds : dict
-        The wall time, in total (`total`) and by part of the work, such as `warp` or `solve`.
+        The wall time, in total (`total`) and by part of the work, such as `look`, `solve` or `evaluation`; `other` is
+        the time that no part has.
     metrics : dict or None
         What `gradcon.evaluate` returns; None without ground truth.
     warnings : list of str

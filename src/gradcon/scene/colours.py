@@ -32,6 +32,19 @@ def rgb_of_planes(planes: Planes, scale: float) -> Colours:
     return _to_bytes(array, 1 / scale)
 
 
+def small_planes(planes: Planes, scale: float, longest: int = LONGEST_SIDE) -> NDArray[np.uint8]:
+    """Return a view of a scene in 8 bits, (channel, height, width), with at most `longest` pixels a side."""
+    from PIL import Image
+
+    if planes.dtype != np.uint8 or scale != 1 / 255:
+        planes = np.stack([_to_bytes(plane, 1 / scale) for plane in planes])
+    height, width = planes.shape[1:]
+    size = _small_size(width, height, longest)
+    if size == (width, height):
+        return planes
+    return np.stack([np.asarray(Image.fromarray(plane).resize(size, Image.Resampling.BOX)) for plane in planes])
+
+
 def _to_bytes(array: NDArray[Any], white: float) -> Colours:
     colours = np.empty(array.shape, np.uint8)
     for row, values in zip(colours, array, strict=True):  # row by row, or the float64 copies would need much memory
@@ -45,8 +58,12 @@ def small_copy(image: NDArray[Any], longest: int = LONGEST_SIDE) -> Colours:
 
     colours = to_rgb(image)
     height, width = colours.shape[:2]
-    shrink = min(1.0, longest / max(height, width))
-    size = max(1, round(shrink * width)), max(1, round(shrink * height))
+    size = _small_size(width, height, longest)
     if size == (width, height):
         return colours.copy()  # not a view, which would keep all of a larger array in memory
     return np.asarray(Image.fromarray(colours).resize(size, Image.Resampling.BOX))
+
+
+def _small_size(width: int, height: int, longest: int) -> tuple[int, int]:
+    shrink = min(1.0, longest / max(height, width))
+    return max(1, round(shrink * width)), max(1, round(shrink * height))

@@ -20,7 +20,7 @@ from gradcon.engines.cpu.data import data_term
 from gradcon.engines.cpu.engine import CpuEngine
 from gradcon.engines.cpu.sweep import CpuSweep
 from gradcon.engines.cpu.threads import Threads
-from gradcon.engines.cpu.visibility import hidden_difference
+from gradcon.engines.cpu.visibility import front
 from gradcon.engines.sweep import ArmCosts, Views
 from gradcon.scene import Scene
 
@@ -92,10 +92,10 @@ def filters() -> list[Need]:
 
 def directions() -> list[Need]:
     """Return what tells near from far."""
-    one = np.ones((SIZE, SIZE), np.float32)
-    baseline = np.ones(1)[0]
-    arguments = one, baseline, baseline, baseline, one, one
-    return [Need(hidden_difference, tuple(map(numba.typeof, arguments)))]
+    w, baseline = np.ones((SIZE, SIZE), np.float32), np.ones(1)[0]
+    notes = _Notes()
+    notes.note(front, w, baseline, baseline, w.astype(np.float64))
+    return notes.needs
 
 
 def steps() -> dict[str, list[Need]]:

@@ -24,6 +24,7 @@ from gradcon.io.images import orientation as tag
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
+COMPRESSION = 4  # of 9: 6 takes three times as long, for files that are 1 to 8 % smaller
 MAX_TEXT = 2**16  # bytes; longer text chunks are ignored
 
 
@@ -127,7 +128,7 @@ def encode(image: NDArray[Any], texts: Mapping[str, str] | None = None) -> bytes
     filtered[:, 1:] = rows
     filtered[:, 1 + step :] -= rows[:, :-step]
     header = Header(width, height, depth, GREY if array.ndim == 2 else RGB, bytes(3))
-    pixels = _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 6))
+    pixels = _chunk(b"IDAT", zlib.compress(filtered.tobytes(), COMPRESSION))
     notes = [_text_chunk(keyword, text) for keyword, text in (texts or {}).items()]
     return b"".join([SIGNATURE, header.chunk(), *notes, pixels, _chunk(b"IEND", b"")])
 

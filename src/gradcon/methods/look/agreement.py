@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.engines.sweep import Views
-from gradcon.methods.look.gains import FLAT, Compared, fitted
+from gradcon.methods.look.gains import FLAT, Compared, best_fitting, fitted
 from gradcon.methods.look.small_copy import Matched, matched, sampled_rows_and_columns
 
 ODD = 3.0  # times the usual residual makes a view odd
@@ -90,6 +91,21 @@ class Motion(NamedTuple):
         return A
 
 
+class Agreement:
+    """How well the views of a small copy agree, each found out when it is first asked for, and only once."""
+
+    def __init__(self, compared: Compared) -> None:
+        self.views, self.compared = compared.copy.views, compared
+
+    @cached_property
+    def odd(self) -> Odd:
+        return odd_views(self.views, self.compared)
+
+    @cached_property
+    def motion(self) -> Motion:
+        return displacements(self.views, self.compared)
+
+
 def displacements(views: Views, compared: Compared) -> Motion:
     """Find by least squares how each target must be moved to agree with the reference."""
     pixels, gains = compared.pixels, compared.gains
@@ -98,15 +114,17 @@ def displacements(views: Views, compared: Compared) -> Motion:
     scale = np.array([1, 1, np.hypot(height, width) / 4, np.hypot(height, width) / 4])  # so that all are pixels
     found, remaining = np.zeros((len(pixels.targets), 4)), np.ones(len(pixels.targets))
     for t, target in enumerate(pixels.targets):
-        seen = np.isfinite(target[0])
+        seen = kept = np.flatnonzero(np.isfinite(target[0]))
+        if len(seen) < FEWEST:
+            continue
         difference = (target - gains.offset[t][:, None]) / gains.gain[t][:, None] - pixels.reference
-        kept = seen
-        for _ in range(FITS if seen.sum() >= FEWEST else 0):
-            A = J[:, :, kept].reshape(4, -1) / scale[:, None]
-            found[t] = -np.linalg.solve(A @ A.T + RIDGE * np.eye(4), A @ difference[:, kept].ravel()) / scale
+        for _ in range(FITS):
+            A = J.take(kept, axis=2).reshape(4, -1) / scale[:, None]
+            found[t] = -np.linalg.solve(A @ A.T + RIDGE * np.eye(4), A @ difference.take(kept, axis=1).ravel()) / scale
             rest = np.abs(difference + np.tensordot(found[t], J, axes=1)).mean(axis=0)
-            kept = seen & (rest <= np.quantile(rest[seen], KEPT))
-            remaining[t] = rest[kept].sum() / max(float(np.abs(difference[:, kept]).mean(axis=0).sum()), RIDGE)
+            kept = seen[best_fitting(rest[seen], KEPT)]
+        before = float(np.abs(difference.take(kept, axis=1)).mean(axis=0).sum())
+        remaining[t] = rest[kept].sum() / max(before, RIDGE)
     return Motion(found[:, :2], found[:, 2], found[:, 3], remaining)
 
 

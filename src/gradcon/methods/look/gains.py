@@ -27,7 +27,7 @@ FEWEST = 64  # matched pixels that tell a gain
 NOTICEABLE = 0.006  # difference of brightness that is worth compensating; interpolation alone makes 0.005
 
 
-Channels = NDArray[np.float32]  # (C, N)
+Pixels = NDArray[np.float32]  # (N, C)
 
 
 class Gains(NamedTuple):
@@ -73,27 +73,41 @@ def compare(views: Views, engine: str) -> Compared:
 
 def fitted(pixels: Matched) -> tuple[Gains, NDArray[np.float64]]:
     """Return the gains of the targets, and the mean difference that remains at the pixels that fit best."""
-    gains = Gains.none(pixels.targets.shape[:2])
+    gains, reference = Gains.none(pixels.targets.shape[:2]), pixels.reference.T
     residuals = np.full(len(pixels.targets), np.nan)
     for t, target in enumerate(pixels.targets):
-        seen = np.isfinite(target[0])
-        if seen.sum() >= FEWEST:
-            gains.gain[t], gains.offset[t], residuals[t] = _fit(pixels.reference[:, seen], target[:, seen])
+        seen = np.flatnonzero(np.isfinite(target[0]))
+        if len(seen) >= FEWEST:
+            both = reference.take(seen, axis=0), target.T.take(seen, axis=0)
+            gains.gain[t], gains.offset[t], residuals[t] = _fit(*both)
     return gains, residuals
 
 
-def _fit(reference: Channels, target: Channels) -> tuple[Any, Any, float]:
+def _fit(reference: Pixels, target: Pixels) -> tuple[Any, Any, float]:
     """Return the gain and offset of each channel, and the mean difference of the pixels that fit best."""
-    kept = slice(None)
+    kept_reference, kept_target = reference, target
     for _ in range(FITS):
-        spread = reference[:, kept].std(axis=1), target[:, kept].std(axis=1)
+        mean, spread = zip(*(_mean_and_spread(kept) for kept in (kept_reference, kept_target)), strict=True)
         # A blank view has no gain: it is odd.
         gain = np.where(np.minimum(*spread) > FLAT, spread[1] / np.maximum(spread[0], FLAT), 1.0)
         gain = np.clip(gain, 1 / LARGEST, LARGEST)
-        offset = target[:, kept].mean(axis=1) - gain * reference[:, kept].mean(axis=1)
-        difference = np.abs((target - offset[:, None]) / gain[:, None] - reference).mean(axis=0)
-        kept = difference <= np.quantile(difference, KEPT)
-    return gain, offset, float(difference[kept].mean())
+        offset = mean[1] - gain * mean[0]
+        difference = np.abs((target - offset) / gain - reference).mean(axis=1)
+        best = best_fitting(difference, KEPT)
+        kept_reference, kept_target = reference.take(best, axis=0), target.take(best, axis=0)
+    return gain, offset, float(difference[best].mean())
+
+
+def _mean_and_spread(pixels: Pixels) -> tuple[Any, Any]:
+    """Return the mean and the standard deviation of each channel; NumPy's `std` would compute the mean again."""
+    mean = pixels.mean(axis=0)
+    return mean, np.sqrt(np.square(pixels - mean).mean(axis=0))
+
+
+def best_fitting(difference: NDArray[Any], share: float) -> NDArray[np.intp]:
+    """Return which differences are not above the quantile that cuts off the given share of them."""
+    last = int(share * (len(difference) - 1))
+    return np.flatnonzero(difference <= np.partition(difference, last)[last])
 
 
 def _striking(views: Views) -> tuple[NDArray[np.float64], Gains | None]:

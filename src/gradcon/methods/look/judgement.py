@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines.sweep import Views
-from gradcon.methods.look.agreement import Motion, displacements, identical, odd_views, unrelated
-from gradcon.methods.look.gains import Compared
+from gradcon.methods.look.agreement import Agreement, Motion, identical, unrelated
 from gradcon.result.findings import Findings
 from gradcon.scene import Scene
 from gradcon.scene.layout import Layout
@@ -27,10 +26,10 @@ MOST_NAMES = 6  # that a sentence lists
 
 
 def judged(
-    findings: Findings, scene: Scene, compared: Compared, k: int, better: Layout | None, aligned: bool
+    findings: Findings, scene: Scene, agreement: Agreement, k: int, better: Layout | None, aligned: bool
 ) -> Findings:
     """Add what is wrong to the findings; `better` is a layout that explains the views better, if there is one."""
-    small = compared.copy.views
+    small = agreement.views
     assert small.order is not None
     if identical(small):
         text = "the views do not differ, so they show no disparity. Check that the files are not copies."
@@ -41,10 +40,10 @@ def judged(
             "Check how rows and columns are counted."
         )
         return replace(_doubted(findings, scene, text), layout=scene.layout.then(better).text)
-    if unrelated(compared):
+    if unrelated(agreement.compared):
         text = "the views agree at no disparity, as if they showed different scenes. Check the files and their order."
         return _doubted(findings, scene, text)
-    odd, names = odd_views(small, compared), [scene.target_names[t] for t in small.order]
+    odd, names = agreement.odd, [scene.target_names[t] for t in small.order]
     for first, second in odd.exchanged:
         text = f"{names[first]} and {names[second]} seem to be exchanged: each fits in the place of the other."
         findings = _doubted(findings, scene, text)
@@ -55,7 +54,7 @@ def judged(
         then = "left out" if few else "too many to be left out"
         findings = _doubted(findings, scene, f"{text} ({then}). Look at the pictures.")
     unusual = [*odd.views, *(t for pair in odd.exchanged for t in pair)]
-    out_of_place, remaining = _out_of_place(small, displacements(small, compared), unusual)
+    out_of_place, remaining = _out_of_place(small, agreement.motion, unusual)
     findings = replace(findings, out_of_place=k * out_of_place)
     if out_of_place > OUT_OF_PLACE and remaining < BETTER:
         text = (

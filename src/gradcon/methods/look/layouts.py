@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from gradcon import engines
 from gradcon.arrays import module_of, to_host
 from gradcon.engines.sweep import Views
+from gradcon.methods.look.small_copy import seen_at
 from gradcon.methods.sweep.labels import whole_range
 from gradcon.scene import Scene
 from gradcon.scene.layout import Layout
@@ -31,6 +32,7 @@ SMALLEST = 16  # pixels on the shorter side of a copy that tells anything
 CLEARLY = 0.93  # another layout leaves less than this share of the difference; right ones leave 0.995 or more
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
 FARTHEST = 4  # views in which to look for hidden pixels
+ACROSS = 256  # pixels along the longer side, at least, that are looked at
 ENOUGH = 100  # hidden pixels for a verdict
 REVERSED = 1.5  # ratio of the differences behind farther surfaces to those behind nearer ones
 
@@ -82,20 +84,28 @@ class Behind(NamedTuple):
 
 def behind_surfaces(scene: Scene, disparity: NDArray[np.float32]) -> Behind | None:
     """Compare pixels behind nearer and behind farther surfaces; None if there are too few of either."""
-    from scipy import ndimage
+    from gradcon.engines.cpu.visibility import front
 
-    from gradcon.engines.cpu.visibility import hidden_difference
-
-    reference = to_host(scene.reference)
-    y, x = np.indices(scene.shape, dtype=np.float32)
-    near, far = np.zeros(2), np.zeros(2)  # sum and number of differences
+    w, reference = np.ascontiguousarray(disparity, np.float32), to_host(scene.reference)
+    every = max(1, max(scene.shape) // ACROSS)
+    y, x = (np.arange(0, n, every) for n in scene.shape)
+    y, x = (a.ravel() for a in np.meshgrid(y, x, indexing="ij"))
+    at, surface = w[y, x].astype(np.float64), np.empty(scene.shape)
+    sums, counts = np.zeros(2), np.zeros(2)  # of differences behind nearer and behind farther surfaces
     for t in np.argsort(np.hypot(*scene.baselines.T), kind="stable")[-FARTHEST:]:
         bx, by = scene.baselines[t]
-        step = HIDDEN_STEP / np.hypot(bx, by)
-        places = y + np.float32(by) * disparity, x + np.float32(bx) * disparity
-        warped = ndimage.map_coordinates(to_host(scene.target(t)), places, order=1, mode="nearest")
-        near += hidden_difference(disparity, bx, by, step, warped, reference)
-        far += hidden_difference(-disparity, -bx, -by, step, warped, reference)
-    if min(near[1], far[1]) < ENOUGH:
+        step, target = HIDDEN_STEP / np.hypot(bx, by), to_host(scene.target(t))[None]
+        u, v = np.rint(x + bx * at).astype(np.int64), np.rint(y + by * at).astype(np.int64)
+        inside = np.flatnonzero((u >= 0) & (u < scene.shape[1]) & (v >= 0) & (v < scene.shape[0]))
+        u, v = u[inside], v[inside]
+        for k, sign in enumerate((1, -1)):
+            front(sign * w, sign * bx, sign * by, surface)
+            hidden = inside[surface[v, u] > sign * at[inside] + step]
+            seen = seen_at(target, x[hidden], y[hidden], at[hidden], (bx, by, 0))[0]
+            difference = np.abs(seen - reference[y[hidden], x[hidden]])
+            known = np.isfinite(difference)
+            sums[k] += difference[known].sum(dtype=np.float64)
+            counts[k] += np.count_nonzero(known)
+    if every**2 * counts.min() < ENOUGH:
         return None
-    return Behind(near[0] / near[1], far[0] / far[1])
+    return Behind(*(sums / counts).tolist())

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import layouts
+from gradcon.methods.look.agreement import Agreement
 from gradcon.methods.look.gains import Compared, compare
 from gradcon.methods.look.judgement import judged
 from gradcon.methods.look.noise import measured_noise, measured_texture
@@ -32,8 +33,12 @@ class Look(NamedTuple):
     """What was found, and the small copy that shows it."""
 
     findings: Findings
-    compared: Compared
+    agreement: Agreement
     k: int  # pixels of the views along each axis for one of the small copy
+
+    @property
+    def compared(self) -> Compared:
+        return self.agreement.compared
 
     @property
     def copy(self) -> SmallCopy:
@@ -59,7 +64,8 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
         doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
     )
     better = _better_layout(scene, copy, engine) if check_layout else None
-    return Look(judged(findings, scene, compared, k, better, options.align), compared, k)
+    agreement = Agreement(compared)
+    return Look(judged(findings, scene, agreement, k, better, options.align), agreement, k)
 
 
 def _brightness(scene: Scene, compared: Compared) -> list[Brightness]:

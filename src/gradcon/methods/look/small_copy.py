@@ -5,10 +5,10 @@ It takes a fraction of the time of a run, and tells almost everything that can b
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gradcon import engines
 from gradcon.arrays import to_host
@@ -58,15 +58,16 @@ def matched(views: Views, disparity: NDArray[np.float32], every: int = EVERY) ->
     w = disparity[np.ix_(rows, columns)].ravel()
     colours = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
     reference = colours[0][:, rows][:, :, columns].reshape(colours.shape[1], -1)
-    targets = np.stack([_seen(image, x, y, w, e) for image, e in zip(colours[1:], views.epipoles, strict=True)])
+    targets = np.stack([seen_at(image, x, y, w, e) for image, e in zip(colours[1:], views.epipoles, strict=True)])
     return Matched(x, y, reference, targets)
 
 
-def _seen(image: NDArray[np.float32], x: NDArray[np.float32], y: NDArray[np.float32], w: NDArray[np.float32],
-          epipole: NDArray[np.float64]) -> NDArray[np.float32]:  # fmt: skip
-    """Return the colours of the pixels (x, y) of disparity w in a target."""
+def seen_at(
+    image: NDArray[np.float32], x: NDArray[Any], y: NDArray[Any], w: NDArray[np.float32], epipole: ArrayLike
+) -> NDArray[np.float32]:
+    """Return the colours (C, N) that a target shows of the pixels (x, y) of disparity w; NaN outside its frame."""
     height, width = image.shape[1:]
-    e_x, e_y, e_z = (np.float32(e) for e in epipole)
+    e_x, e_y, e_z = (np.float32(e) for e in np.asarray(epipole))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = 1 + e_z * w
         u, v = (x + e_x * w) / z, (y + e_y * w) / z

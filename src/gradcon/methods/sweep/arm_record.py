@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.arrays import sampled, to_host
-from gradcon.engines.reference import sample_cubic
 from gradcon.engines.sweep import ArmCosts, Views, view_weights
 from gradcon.result.weights import CODES, LONGEST_SIDE, MOST_CODES, SOLVES, Weights
 from gradcon.scene import Scene
@@ -52,6 +51,8 @@ class ArmRecord:
 
     @np.errstate(divide="ignore", invalid="ignore")  # what a view does not see is NaN
     def _shares(self, w: NDArray[np.float32], noise: NDArray[np.float32], arms: ArmCosts) -> NDArray[np.float64]:
+        from gradcon.engines.reference import sample_cubic  # it imports SciPy, which other runs need not
+
         views, (rows, columns) = self.views, sampled(self.shape, self.step)
         height, width = self.shape
         y, x = np.mgrid[:rows, :columns] * float(self.step) + self.step // 2

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
 from gradcon.arrays import module_of, on_device
 from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep.passes import Swept
+from gradcon.methods.sweep.window_means import window_means
 
 SCALE = 0.085
 CURVATURE, LEAD, NEAR, AROUND = -0.45, -0.5, 0.23, 0.19  # powers
@@ -38,16 +38,14 @@ def deviation(views: Views, first: Map | None, last: Swept) -> Map:
 
 def _spread(w: Map, radius: int) -> Map:
     """Return the standard deviation of w in a window around each pixel."""
-    xp, size = module_of(w), 2 * radius + 1
+    xp = module_of(w)
     centred = (w - w.mean()).astype(np.float64)  # so that the squares keep their precision
-    mean, square = (_ndimage(w).uniform_filter(v, size, mode="nearest") for v in (centred, centred * centred))
+    both = xp.stack([centred, centred * centred])
+    mean, square = _means_on_device(both, radius) if on_device(w) else window_means(both, radius)
     return xp.sqrt(xp.maximum(square - mean * mean, 0)).astype(np.float32)
 
 
-def _ndimage(array: Map) -> Any:
-    """Return the module of SciPy's image filters for an array in the host's or in a GPU's memory."""
-    if not on_device(array):
-        return ndimage
-    from cupyx.scipy import ndimage as on_gpu
+def _means_on_device(fields: Any, radius: int) -> Any:
+    from cupyx.scipy import ndimage
 
-    return on_gpu
+    return [ndimage.uniform_filter(field, 2 * radius + 1, mode="nearest") for field in fields]
