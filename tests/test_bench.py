@@ -106,9 +106,9 @@ def test_what_a_solve_needs_of_a_gpu_grows_with_the_work():
     cross, more = make_scene(32, 4, 0), make_scene(32, 4, 4)
     base = needs(cross, 3, 5)
     assert set(base) == set(solves.STAGES)
-    # 4 views, each 4 (column) or 3 (row) passes of 7 + 13 + 23 taps, the blurs of five planes, and the weights; a
+    # 4 views, each 4 (column) or 3 (row) passes of 7 + 13 + 25 taps, the blurs of five planes, and the weights; a
     # multiply-add is two operations.
-    filters = 2 * (2 * 3 + 2 * 4) * (7 + 13 + 23) + 2 * 2 * 5 * (13 + 23)
+    filters = 2 * (2 * 3 + 2 * 4) * (7 + 13 + 25) + 2 * 2 * 5 * (13 + 25)
     assert base["data_term"][1] == 32 * 32 * (filters + 40 * 12)
     assert base["warp"][0] == 4 * 32 * 32 * (4 + 4 + 2)
     assert all(needs(more, 3, 5)[name][1] > base[name][1] for name in ("warp", "data_term"))
