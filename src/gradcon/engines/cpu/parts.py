@@ -13,11 +13,7 @@ import numba
 import numpy as np
 
 from gradcon.engines.contract import Stage, Weighting
-from gradcon.engines.cpu import smoothness
 from gradcon.engines.cpu.compiling import is_cachable, is_cached
-from gradcon.engines.cpu.conjugate import solve
-from gradcon.engines.cpu.data import data_term
-from gradcon.engines.cpu.engine import CpuEngine
 from gradcon.engines.cpu.sweep import CpuSweep
 from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.visibility import front
@@ -100,6 +96,12 @@ def directions() -> list[Need]:
 
 def steps() -> dict[str, list[Need]]:
     """Return what the paper's methods need: the data term, the solver, and the rest of a step."""
+    # A sweep need not wait for these.
+    from gradcon.engines.cpu import smoothness
+    from gradcon.engines.cpu.conjugate import solve
+    from gradcon.engines.cpu.data import data_term
+    from gradcon.engines.cpu.engine import CpuEngine
+
     pixels = np.zeros((3, SIZE, SIZE, 3), np.uint8)
     scene, notes = Scene(pixels[0], pixels[1:], [(1, 0), (0, 1)]), _Notes()
     engine, stage = CpuEngine(scene, 1.0, notes), Stage((0, 1), (1, 0), 1.0, 1.0, Weighting())

@@ -104,7 +104,8 @@ def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
         wanted = at.g.first[q] >= 0 and (0 <= y < height if q == 0 else y0 <= y < y1)
         first, end = columns_of(at, x0, n, width, beyond, scales.radius[q])
         filters.smooth_across(source, False, y, scales, q, S, SMOOTHED, first - reach, end + reach)
-        if wanted and views.kinds[views.chosen[k]] != COLUMN:
+        # Also where the derivative is not wanted: two loops may round differently, and a row is the same in every band.
+        if views.kinds[views.chosen[k]] != COLUMN:
             filters.smooth_and_derive_along(S, SMOOTHED, scales, q, out, DX, first, end)
         else:
             filters.smooth_along(S, SMOOTHED, scales, q, out, first, end)
