@@ -18,7 +18,7 @@ from numba.np.arrayobj import make_array
 from gradcon.engines.cpu.rows import called
 
 ARRIVED, ROUND, SIZE = 0, 8, 16  # in cache lines of their own
-LOOKS = 20_000  # before a thread sleeps: some 30 microseconds
+LOOKS = 400_000  # before a thread sleeps: some 0.3 milliseconds, which few sweeps take
 SLEEP, NAP = ("Sleep", 0) if sys.platform == "win32" else ("usleep", 20)  # milliseconds there, microseconds here
 BYTES = 8
 
