@@ -1,8 +1,8 @@
 """The default engine: float32, all cores, compiled by Numba at first use and cached.
 
-It computes the equations of `reference` in fused loops: the reference image is filtered once, the data term runs in
-tiles that stay in cache, and preconditioned conjugate gradients solve the linear system.  Results do not depend on the
-number of threads: one thread computes each pixel, and sums over pixels are added row by row in order.
+It computes the equations of `reference` in fused loops: the reference image is filtered once a stage, the data term
+runs down the image in rings of rows, and preconditioned conjugate gradients solve the linear system.  Results do not
+depend on the number of threads: one thread computes each pixel, and sums over pixels are added row by row in order.
 """
 
 from __future__ import annotations

@@ -90,8 +90,10 @@ def gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end):
 
 @called
 def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
-    """Compute rows of view k at level q, and their gradients where they are used: in the band y0 to y1, and all of
-    level 0, which the scale term smooths.  There, |dI| and |g| are added to the sums over all views.
+    """Compute rows of view k at level q, and their gradients where they are used.
+
+    They are used in the band y0 to y1, and everywhere at level 0, because the scale term smooths them.  There, |dI| and
+    |g| are added to the sums over all views.
     """
     height, width = w.shape
     beyond, reach = at.dI.ahead[q], PAIRS * scales.spacing[q]
