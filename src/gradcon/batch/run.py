@@ -99,8 +99,6 @@ def run_batch(
             workers = kind.workers * max(1, len(environments))
         if kind.compiles:
             warm_up = partial(compile_engine, kind.name, options.method)
-            if progress and (text := to_compile(kind.name, options.method, pixels=OF_PHOTOGRAPHS)):
-                print(f"batch: {text}", file=sys.stderr, flush=True)
     Layout.parse(flip)
     check_start(options.method, initial)
     if initial is not None and not math.isfinite(initial):
@@ -120,6 +118,8 @@ def run_batch(
     given = [Path(path) for path in scenes]
     paths = find_scenes(given, told, out)
     folder.refuse_foreign_results(paths)
+    if warm_up is not None and progress and (text := to_compile(*warm_up.args, pixels=OF_PHOTOGRAPHS)):
+        print(f"batch: {text}", file=sys.stderr, flush=True)
     with pool_for(workers, scheduler, environments) as pool, folder.store.locked():
         entries = folder.note_scenes(paths)
         keys: dict[str, str] = {}
