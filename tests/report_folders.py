@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def large_result(small: Path, folder: Path) -> Path:
     summary = json.loads((small / "result.json").read_text())
     summary["source"] |= {"width": size, "height": size}
     summary["views"] |= {"columns": 5, "width": size, "height": size}
+    del summary["files"]
     row = summary["history"][-1]
     summary["history"] = [{**row, "solve": k + 1, "step_mean": 0.5 / (k + 1)} for k in range(300)]
     summary["calibration"] = {
@@ -73,6 +75,16 @@ def large_result(small: Path, folder: Path) -> Path:
         disparity_range=np.array([-1.0, 2.5]),
     )
     return folder
+
+
+def copy_to_change(folder: Path, place: Path) -> Path:
+    """Copy a result and forget the hashes of its files, so that a test can replace them by others."""
+    shutil.copytree(folder, place)
+    path = place / "result.json"
+    summary = json.loads(path.read_text())
+    del summary["files"]
+    path.write_text(json.dumps(summary))
+    return place
 
 
 def read_weights(path: Path) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,7 +22,7 @@ from gradcon.io.pfm import read_pfm, write_pfm
 from gradcon.report import write_report
 from gradcon.report.packing import pack_map, pack_mask
 from gradcon.report.page import HERE, SCRIPT, joined_script
-from report_folders import SIZE, edit, read_weights, save_weights
+from report_folders import SIZE, copy_to_change, edit, read_weights, save_weights
 
 Capture = pytest.CaptureFixture[str]
 
@@ -31,7 +30,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture
 def result(folders: list[Path], tmp_path: Path) -> Path:
     """A copy that a test may damage."""
-    return Path(shutil.copytree(folders[0], tmp_path / "result"))
+    return copy_to_change(folders[0], tmp_path / "result")
 
 
 class Elements(HTMLParser):

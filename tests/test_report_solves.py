@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from browser import Browser, missing
 from gradcon.io.pfm import read_pfm, write_pfm
 from gradcon.report import write_report
 from gradcon.result.metrics import evaluate
-from report_folders import SIZE, SOLVES, edit, read_weights, save_weights
+from report_folders import SIZE, SOLVES, copy_to_change, edit, read_weights, save_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
@@ -42,7 +41,7 @@ def at(x: int, y: int) -> dict[str, float]:
 
 @pytest.fixture
 def result(folders: list[Path], tmp_path: Path) -> Path:
-    return Path(shutil.copytree(folders[0], tmp_path / "result"))
+    return copy_to_change(folders[0], tmp_path / "result")
 
 
 @pytest.fixture

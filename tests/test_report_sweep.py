@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from browser import Browser, missing
 from gradcon import Options, estimate, synth
 from gradcon.report import write_report
 from gradcon.report.folder import read_folder
-from report_folders import SIZE, edit, read_weights, save_weights
+from report_folders import SIZE, copy_to_change, edit, read_weights, save_weights
 
 in_browser = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
 
@@ -27,7 +26,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(swept: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(swept, tmp_path / "copy"))
+    return copy_to_change(swept, tmp_path / "copy")
 
 
 def words(browser: Browser) -> str:

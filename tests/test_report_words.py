@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from PIL import Image
 
 from browser import Browser, missing
 from gradcon.report import write_report
-from report_folders import SIZE, edit, read_weights, save_weights
+from report_folders import SIZE, copy_to_change, edit, read_weights, save_weights
 from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")]
@@ -24,7 +23,7 @@ PICTURE, SENTENCE = "#r0 canvas.map", ".trust[data-key=r0] .sentence"
 
 @pytest.fixture
 def result(folders: list[Path], tmp_path: Path) -> Path:
-    return Path(shutil.copytree(folders[0], tmp_path / "result"))
+    return copy_to_change(folders[0], tmp_path / "result")
 
 
 def summary(folder: Path) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gradcon.batch.checks import check_record
 from gradcon.batch.inputs import scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder, name_folders
+from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
 from gradcon.io.formats.format import Hints
@@ -109,7 +111,11 @@ class BatchFolder:
         for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
             try:
                 kept = self.store.read(path)
-                found.setdefault(kept["record"]["folder"], []).append({**kept, "key": path.stem})
+                folder = kept["job"]["parameters"]["folder"]
+                check_record(kept["record"], folder)
+                for name in (folder, *kept["files"]):
+                    inside(self.path, name, path)
+                found.setdefault(folder, []).append({**kept, "key": path.stem})
             except (InputError, LookupError, TypeError):
                 continue  # it is damaged: the scene's job will not find it either
         return found
@@ -122,10 +128,10 @@ class BatchFolder:
             files = {name for job in kept if job["key"] == keys[folder] for name in job["files"]}
             for job in kept:
                 if job["key"] != keys[folder]:
-                    (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)
                     own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
                     for name in {*own, f"{folder}/{REPORT}"} - files:  # also the page of a result that is gone
                         (self.path / name).unlink(missing_ok=True)
+                    (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)  # last: it lists the others
 
     def _write_list(self, scenes: dict[str, str], failures: dict[str, str]) -> None:
         content = {"format": BATCH_FORMAT, "parameters": self.parameters, "scenes": scenes, "failures": failures}
@@ -140,8 +146,12 @@ class BatchFolder:
             parts = kept["parameters"], kept["scenes"], kept.get("failures", {})
             if kept["format"] != BATCH_FORMAT or not all(isinstance(part, dict) for part in parts):
                 raise ValueError
-        except (ValueError, LookupError, TypeError):
+            if not all(isinstance(text, str) for part in parts[1:] for text in part.values()):
+                raise ValueError
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise InputError(path, "is not the list that `gradcon batch` writes", "choose another folder") from None
+        for folder in {**kept["scenes"], **kept.get("failures", {})}:
+            inside(self.path, folder, path)
         return dict(kept)
 
     def _refuse_foreign(self) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from gradcon.errors import InputError
+from gradcon.files import sha256_of_file
 from gradcon.io.formats.format import Hints
 from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import ImageFile
@@ -18,7 +18,9 @@ Files = dict[str, Path]  # by names relative to the scene
 
 def scene_sha256(path: Path, files: Files) -> str:
     """Hash the names and contents of a scene's files."""
-    named = sorted((name.encode("utf-8", "surrogateescape").hex(), _sha256(file)) for name, file in files.items())
+    named = sorted(
+        (name.encode("utf-8", "surrogateescape").hex(), sha256_of_file(file)) for name, file in files.items()
+    )
     return sha256_of([path.name if path.is_file() else "", named])
 
 
@@ -88,14 +90,6 @@ def _walk(root: Path, output: Path) -> Iterator[Path]:
 
 def _counts(name: str) -> bool:
     return not name.startswith(".") or name.startswith(".z")  # a Zarr array has .zarray and .zattrs
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _unreadable(path, error) from None
 
 
 def _stamps(files: Files) -> dict[str, tuple[int, int]]:

@@ -18,6 +18,7 @@ from gradcon.io.formats.pattern import compile_pattern
 from gradcon.io.formats.registry import FORMATS
 from gradcon.io.formats.rig import RIG
 from gradcon.io.outputs import is_output
+from gradcon.npz import open_zip
 
 LONGEST_NAME = 60  # characters of up to four bytes; file systems allow 255 bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -99,7 +100,7 @@ def _holds_maps(path: Path) -> bool:
     if path.suffix.lower() != ".npz":
         return False
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             return "disparity.npy" in archive.namelist()
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):  # reported when it is opened
         return False

@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gradcon import estimate
+from gradcon.batch.checks import check_outcome
 from gradcon.batch.inputs import Watch, scene_files, scene_sha256
 from gradcon.batch.scenes import SceneFolder
 from gradcon.errors import InputError
@@ -68,7 +70,8 @@ def scene_jobs(entries: list[SceneFolder], parameters: dict[str, Any], output: P
             why = {"where": error.where, "problem": error.problem, "remedy": error.remedy}
             yield Job(refuse_scene, why, "", entry.folder)
         else:
-            yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed)
+            check = partial(check_outcome, folder=entry.folder)
+            yield Job(estimate_scene, own, inputs, entry.folder, where=where, changed=watch.changed, check=check)
 
 
 def work_parameters(options: Options, hints: Hints, **others: Any) -> dict[str, Any]:

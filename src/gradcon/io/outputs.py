@@ -8,7 +8,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.files import files_in
+from gradcon.files import files_in, leftovers, read_bytes
 
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
 OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
@@ -55,15 +55,20 @@ def refuse_foreign_folder(folder: Path, scene: Path | None = None, own: Containe
     if scene is not None and os.path.exists(scene) and os.path.samefile(folder, scene):
         raise InputError(folder, "is the folder of the scene itself", "write the results into another folder")
     other = next((path for path in files_in(folder) if not path.name.startswith(".") and path.name not in own), None)
-    if other is not None and not any(_is_record(folder / name) for name in RECORDS):
+    if other is not None and not holds_records(folder):
         problem = f"holds files that are not results of gradcon, such as {other.name}"
         raise InputError(folder, problem, "choose a folder that is new, empty or holds results")
+
+
+def holds_records(folder: Path) -> bool:
+    """Return whether a folder holds results, or what a run left that was killed before it could rename its record."""
+    return any(_is_record(path) for path in [*(folder / name for name in RECORDS), *leftovers(folder, RECORDS)])
 
 
 def _is_record(path: Path) -> bool:
     """Return whether a file is a record that gradcon wrote, and not only one of the same name."""
     try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        record = json.loads(read_bytes(path))
+    except (ValueError, RecursionError):
         return False
     return isinstance(record, dict) and str(record.get("format")).startswith("gradcon-")

@@ -12,14 +12,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.jobs.job import Job, Outcome
+from gradcon.jobs.job import Job
 from gradcon.jobs.scheduler import connect
 from gradcon.jobs.workers import (
     AHEAD,
@@ -31,6 +31,7 @@ from gradcon.jobs.workers import (
     WarmUp,
     Workers,
     do,
+    sent,
     sentence,
     take_back,
 )
@@ -144,9 +145,7 @@ class ClusterWorkers(Workers):
         self._handed_out += 1
         # Other clients, and an earlier try of this job, must not have the same key.
         key = f"gradcon-{job.key}-{os.getpid()}-{self._handed_out}"
-        future = self.cluster.client.submit(
-            partial(_do, replace(job, changed=None), self._asked_by), key=key, pure=False
-        )
+        future = self.cluster.client.submit(partial(_do, sent(job), self._asked_by), key=key, pure=False)
         self._jobs[future] = job
         future.add_done_callback(lambda ended: _in_a_thread(lambda: self._fetch(ended)))
 
@@ -175,11 +174,11 @@ class ClusterWorkers(Workers):
     def _taken(self, job: Job, ended: Answer | _LostGpu | BaseException) -> Returned:
         from distributed import CancelledError, KilledWorker
 
-        if isinstance(ended, Outcome | Failure | OtherGradconError):
+        if isinstance(ended, OtherGradconError) or not isinstance(ended, _LostGpu | BaseException):
             return take_back(job, ended)
         if isinstance(ended, _LostGpu):
             _in_a_thread(lambda: self.cluster.client.run(_leave, workers=[ended.worker], on_error="ignore"))
-            return Returned(job, failure=ended.why)
+            return Returned(job, failure=str(ended.why))
         if isinstance(ended, KilledWorker):
             deaths = ended.allowed_failures + 1
             why = f"{deaths} workers in a row died while doing it: they were killed, or ran out of memory."

@@ -49,6 +49,9 @@ class Job:
     changed : callable, optional
         Called when the job is done.  If the data have changed since `inputs` was computed, it returns a sentence that
         says so, and the outcome is not kept.
+    check : callable, optional
+        Called with every outcome, also with one that was kept, whose `files` are then empty.  If the function cannot
+        have returned it, because a worker or a file is not to be trusted, it raises an InputError.
     """
 
     function: Callable[..., Outcome]
@@ -59,6 +62,7 @@ class Job:
     cost: float = 1.0
     alone: bool = False
     changed: Callable[[], str | None] | None = None
+    check: Callable[[Outcome], None] | None = None
 
     @cached_property
     def identity(self) -> dict[str, Any]:

@@ -15,7 +15,6 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import cycle, repeat
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -23,7 +22,19 @@ from queue import SimpleQueue
 from typing import cast
 
 from gradcon.jobs.job import Job
-from gradcon.jobs.workers import AHEAD, Answer, Failure, Gradcon, Returned, WarmUp, Workers, do, sentence, take_back
+from gradcon.jobs.workers import (
+    AHEAD,
+    Answer,
+    Failure,
+    Gradcon,
+    Returned,
+    WarmUp,
+    Workers,
+    do,
+    sent,
+    sentence,
+    take_back,
+)
 
 DIED = "its process died: it was killed, or ran out of memory; use fewer workers."
 MOST_STILLBORN = 4  # processes in a row that die before they begin a job; then the job is given up
@@ -75,7 +86,7 @@ class Processes(Workers):
 
     def hand_out(self, job: Job) -> None:
         try:
-            content = pickle.dumps(replace(job, changed=None))
+            content = pickle.dumps(sent(job))
         except Exception as error:  # of any kind: the job holds something that cannot be sent
             self._back.append(Returned(job, failure=sentence(error)))
             return

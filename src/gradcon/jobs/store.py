@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,8 +20,10 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.files import files_in, make_folder, read_bytes, remove_leftovers, to_json, write_files
+from gradcon.jobs.checks import check_outcome
 from gradcon.jobs.job import Job, Outcome, sha256_of
 from gradcon.npz import open_npz
 
@@ -54,8 +57,9 @@ class Store:
         """Lock the folder for this process and remove what a killed one left; the lock ends with the process."""
         make_folder(self.folder)
         lock_file = self.folder / ".lock"
-        try:
-            lock = open(lock_file, "w")  # noqa: SIM115
+        try:  # neither wait for a pipe of this name, nor write where a link leads
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            lock = open(os.open(lock_file, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(lock_file, f"cannot be written ({reason})", "choose another folder") from None
@@ -65,7 +69,7 @@ class Store:
                     remove_leftovers(place)
             yield
 
-    def _lock(self, lock: IO[str]) -> bool:
+    def _lock(self, lock: IO[bytes]) -> bool:
         """Return whether the lock could be taken; raise an error if another process holds it."""
         if fcntl is None:
             return False
@@ -89,8 +93,10 @@ class Store:
             if kept["job"] != _plain(job.identity):
                 raise _altered(path)
             for name, sha256 in kept.get("files", {}).items():
-                self._checked(self.root / name, sha256)
-            return Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
+                self._checked(inside(self.root, name, path), sha256)
+            outcome = Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
+            check_outcome(job, outcome)
+            return outcome
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             found = error if isinstance(error, InputError) else _strange(path)
             self.damaged.append(str(InputError(found.where, found.problem)))  # the user need not do anything about it
@@ -131,7 +137,8 @@ class Store:
             }
         )
         files.append((str(here / f"{job.key}.json"), to_json({**kept, "sha256": sha256_of(kept)}).encode()))
-        made = [path for folder in {(self.root / name).parent for name, _ in files} for path in make_folder(folder)]
+        finals = [inside(self.root, name, job.label) for name, _ in files]
+        made = [path for folder in {final.parent for final in finals} for path in make_folder(folder)]
         try:
             write_files(self.root, files)
         except BaseException:

@@ -16,6 +16,7 @@ from typing import Protocol
 from gradcon import __version__
 from gradcon.errors import DeviceError, InputError
 from gradcon.identity import sources, versions
+from gradcon.jobs.checks import check_outcome
 from gradcon.jobs.job import Job, Outcome
 
 AHEAD = 2  # jobs handed out per worker: the one it is doing, and the next one, so that it need not wait
@@ -121,11 +122,22 @@ def do(job: Job, asked_by: Gradcon, where: str = "worker") -> Answer:
         return Failure(sentence(error), lost_gpu=isinstance(error, DeviceError))
 
 
+def sent(job: Job) -> Job:
+    """Return a job without what is called only where it was made, and need not be known in a worker."""
+    return replace(job, changed=None, check=None)
+
+
 def take_back(job: Job, answer: Answer) -> Returned:
     """Turn a worker's answer into what the runner expects; a worker with another gradcon ends the run."""
     if isinstance(answer, OtherGradconError):
         raise answer
-    return Returned(job, answer) if isinstance(answer, Outcome) else Returned(job, failure=answer.why)
+    if isinstance(answer, Failure):
+        return Returned(job, failure=str(answer.why))
+    try:
+        check_outcome(job, answer)
+    except InputError as error:
+        return Returned(job, failure=str(error))
+    return Returned(job, answer)
 
 
 def sentence(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcon.errors import InputError
-from gradcon.files import write_file
+from gradcon.files import as_path, write_file
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.report.folder import read_folder
 from gradcon.report.page import render
@@ -67,7 +67,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEF
         If no folder can be used, or if the page cannot be written.  Nothing is written then.
     """
     check_colour_map(cmap)
-    out = Path(out)
+    out = as_path(out, "out")
     if out.is_dir():
         raise InputError(out, "is a folder", "give the name of a page, which ends in .html")
     if out.suffix.lower() not in (".html", ".htm"):
@@ -76,8 +76,9 @@ def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEF
         raise InputError("report", "has no result to show", "give a folder that `gradcon estimate` wrote")
     results, shown, left_out = [], [], []
     damaged: list[InputError] = []
-    for folder in map(Path, folders):
+    for given in folders:
         try:
+            folder = as_path(given)
             result = read_folder(folder)
         except InputError as reason:
             damaged.append(reason)

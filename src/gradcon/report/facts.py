@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradcon.io.fields import finite_number
 from gradcon.progress import plural
 from gradcon.report.folder import ResultPage
 from gradcon.result.metrics import BADPIX
+from gradcon.scene.numbers import finite_number
 
 MAX_COLUMNS = 12  # for parameters that differ between the results
 MAX_LETTERS = 60  # of the value of one parameter

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gradcon.errors import InputError
-from gradcon.io.fields import finite_number
+from gradcon.scene.numbers import finite_number
 
 
 class Fields:

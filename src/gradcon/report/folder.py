@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.errors import InputError
-from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as maps
 from gradcon.io.outputs import SUMMARY
 from gradcon.io.pfm import read_pfm
@@ -23,6 +22,7 @@ from gradcon.report.views import ViewSheet, read_views
 from gradcon.result.metrics import evaluate
 from gradcon.result.points import KEEP, relative_inverse_depth, solid, surest
 from gradcon.scene.calibration import Calibration
+from gradcon.scene.numbers import finite_number
 
 Map = NDArray[np.float32]
 Part = TypeVar("Part")
@@ -81,10 +81,10 @@ def read_folder(folder: Path) -> ResultPage:
     summary = maps.read_summary(folder)
     fields = Fields(folder / SUMMARY, summary)
     source = Fields(folder / SUMMARY, fields.mapping("source"), "source.")
-    disparity = _map(folder, "disparity", source)
+    disparity = _map(folder, "disparity", source, summary)
     notes: list[str] = []
     there = maps.entry(summary, "uncertainty") and maps.map_file(folder, "uncertainty").exists()
-    uncertainty = _part(notes, lambda: _map(folder, "uncertainty", source)) if there else None
+    uncertainty = _part(notes, lambda: _map(folder, "uncertainty", source, summary)) if there else None
     calibration = _calibration(fields)
     cloud = calibration or _made_up(disparity)
     height, width = disparity.shape
@@ -92,7 +92,7 @@ def read_folder(folder: Path) -> ResultPage:
     history = _history(fields)
     targets = source.texts("targets")
     baselines = source.pairs("baselines", len(targets))
-    truth = _part(notes, lambda: _truth(folder, disparity.shape))
+    truth = _part(notes, lambda: _truth(folder, disparity.shape, summary))
     result = ResultPage(
         folder=folder,
         name=source.text("name", folder.name),
@@ -117,12 +117,9 @@ def read_folder(folder: Path) -> ResultPage:
         warnings=fields.texts("warnings"),
         notes=notes,
     )
-    result.views = _part(notes, lambda: read_views(folder, fields.mapping("views")))
+    result.views = _part(notes, lambda: read_views(folder, summary))
     if (folder / weights.FILE).exists():
-        result.weights = _part(
-            notes,
-            lambda: weights.read_weights(folder / weights.FILE, len(targets), (height, width), result.solves),
-        )
+        result.weights = _part(notes, lambda: _weights(folder, result, summary))
     if result.weights is not None and truth is not None:
         every = result.weights.disparity_step
         result.recorded_truth = truth[::every, ::every]
@@ -138,13 +135,21 @@ def _part(notes: list[str], read: Callable[[], Part | None]) -> Part | None:
         return None
 
 
-def _map(folder: Path, quantity: str, source: Fields) -> Map:
+def _map(folder: Path, quantity: str, source: Fields, summary: dict[str, Any]) -> Map:
     path = maps.map_file(folder, quantity)
     values = read_pfm(path)
     if values.shape != (source.count("height"), source.count("width")):
         size = f"{values.shape[1]} x {values.shape[0]}"
         raise InputError(path, f"is {size} pixels, but {SUMMARY} states another size", "estimate the scene again")
+    maps.refuse_stranger(path, summary)
     return values
+
+
+def _weights(folder: Path, result: ResultPage, summary: dict[str, Any]) -> weights.KeptWeights:
+    path = folder / weights.FILE
+    found = weights.read_weights(path, len(result.targets), (result.height, result.width), result.solves)
+    maps.refuse_stranger(path, summary)
+    return found
 
 
 def _history(fields: Fields) -> list[dict[str, Any]]:
@@ -209,11 +214,12 @@ def _kept(disparity: Map, uncertainty: Map | None, camera: Calibration) -> NDArr
     return np.asarray(solid(relative_inverse_depth(disparity, camera), camera.K) & sure)
 
 
-def _truth(folder: Path, shape: tuple[int, ...]) -> Map | None:
+def _truth(folder: Path, shape: tuple[int, ...], summary: dict[str, Any]) -> Map | None:
     path = folder / TRUTH
     if not path.exists():
         return None
     truth = read_pfm(path)
     if truth.shape != shape:
         raise InputError(path, "does not have the size of the disparity", "estimate the scene again")
+    maps.refuse_stranger(path, summary)
     return truth if np.isfinite(truth).any() else None

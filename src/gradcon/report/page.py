@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gradcon import __version__
-from gradcon.io.fields import finite_number
 from gradcon.pictures.colour_maps import DEFAULT_MAP, colour_map, range_for
 from gradcon.pictures.maps import shown_range
 from gradcon.progress import plural
@@ -20,6 +19,7 @@ from gradcon.report.facts import badpix, facts, kinds, labels, letter, notes, te
 from gradcon.report.folder import ResultPage
 from gradcon.report.packing import pack_map, pack_mask, pack_records
 from gradcon.result.metrics import BADPIX, BORDER
+from gradcon.scene.numbers import finite_number
 from gradcon.scene.units import DISPARITY_UNIT
 
 HERE = Path(__file__).parent

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
-from gradcon.io.fields import leaves_folder
+from gradcon.io.images.jpeg import open_checked
+from gradcon.io.maps import folder as maps
 from gradcon.io.outputs import SUMMARY
 from gradcon.report.fields import Fields
 
-MAX_BYTES, MAX_PIXELS = 2**25, 2**26
+MAX_BYTES = 2**25
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,9 @@ class ViewSheet:
     planar: bool  # whether the baselines alone tell where a view sees a point
 
 
-def read_views(folder: Path, described: dict[str, Any]) -> ViewSheet | None:
+def read_views(folder: Path, summary: dict[str, Any]) -> ViewSheet | None:
     """Read the sheet that result.json describes, and check that it is whole; None if result.json describes none."""
-    from PIL import Image
-
+    described = Fields(folder / SUMMARY, summary).mapping("views")
     if not described:
         return None
     about = Fields(folder / SUMMARY, described, "views.")
@@ -47,14 +47,15 @@ def read_views(folder: Path, described: dict[str, Any]) -> ViewSheet | None:
     path = folder / file
     jpeg = read_bytes(path, MAX_BYTES)
     try:
-        with Image.open(io.BytesIO(jpeg), formats=["JPEG"]) as image:
-            right = image.size == size and math.prod(size) <= MAX_PIXELS
-            if right:
-                image.load()
-    except MemoryError:
-        raise
+        image = open_checked(jpeg)
+        right = image.size == size
+        if right:
+            image.load()
+    except InputError as error:
+        raise InputError(path, error.problem, error.remedy or "estimate the scene again") from None
     except Exception:
         raise InputError(path, "is not a JPEG, or is truncated", "estimate the scene again") from None
     if not right:
         raise InputError(path, f"does not have the size that {SUMMARY} states", "estimate the scene again")
+    maps.refuse_stranger(path, summary)
     return ViewSheet(jpeg, columns, width, height, names, baselines, described.get("planar") is not False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcon.arrays import to_host
+from gradcon.errors import printable
 from gradcon.result.depth import calibration_of, depth_remarks, depth_summary
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
@@ -54,7 +55,8 @@ def _depth(result: Result) -> str:
 def table(facts: Iterable[Fact], width: int | None = None) -> str:
     """Print facts below each other; texts are wrapped at `width` letters if it is given."""
     lines = []
-    for name, text in facts:
+    for name, told in facts:
+        text = printable(told)
         parts = textwrap.wrap(text, width - NAMES, break_on_hyphens=False) if width else [text]
         lines += [f"{label:{NAMES - 1}} {part}" for label, part in zip([name, *[""] * len(parts)], parts, strict=False)]
     return "\n".join(lines)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
-from gradcon.files import to_json, write_files
+from gradcon.files import as_path, to_json, write_files
 from gradcon.io import pfm, ply
 from gradcon.io.maps.png_map import encode_png_map
-from gradcon.io.outputs import RESULT_FILES, SUMMARY, refuse_foreign_folder
+from gradcon.io.outputs import RESULT_FILES, SUMMARY, holds_records, refuse_foreign_folder
 from gradcon.pictures.colour_maps import DEFAULT_MAP
 from gradcon.pictures.maps import disparity_picture
 from gradcon.pictures.view_sheet import view_sheet
 from gradcon.result.depth import to_millimetres
-from gradcon.result.points import KEEP
+from gradcon.result.finite import refuse_unknown
+from gradcon.result.points import KEEP, PointCloud
 from gradcon.result.summary import summary_fields
 
 if TYPE_CHECKING:
@@ -33,8 +36,9 @@ def save_result(
     cmap: str = DEFAULT_MAP,
 ) -> str:
     """Do what `Result.save` does, and return the content of result.json."""
-    refuse_foreign_folder(Path(folder))
-    return write_result(result, Path(folder), points=points, normals=normals, keep=keep, cmap=cmap)
+    place = as_path(folder, "folder")
+    refuse_foreign_folder(place)
+    return write_result(result, place, points=points, normals=normals, keep=keep, cmap=cmap)
 
 
 def write_result(
@@ -47,35 +51,37 @@ def write_result(
     cmap: str = DEFAULT_MAP,
 ) -> str:
     """Write a result into a folder that has been checked before, and return the content of result.json."""
-    replaced = (folder / SUMMARY).is_file()  # then its other files belong to an earlier result, not to the user
-    written = set()
+    replaced = holds_records(folder)  # then its other files belong to an earlier result, not to the user
     summary = b""
 
     def files() -> Iterator[tuple[str, bytes]]:
         nonlocal summary
         for name, content in result_files(result, points=points, normals=normals, keep=keep, cmap=cmap):
-            written.add(name)
             if name == SUMMARY:
                 summary = content
             yield name, content
 
-    write_files(folder, files())
-    for path in [folder / name for name in RESULT_FILES if name not in written] if replaced else []:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            problem = f"belongs to an earlier result and cannot be removed ({error.strerror})"
-            raise InputError(path, problem, "remove it, or choose another folder") from None
+    write_files(folder, files(), obsolete=RESULT_FILES if replaced else ())
     return summary.decode()
 
 
 def result_files(
     result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP, cmap: str = DEFAULT_MAP
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each file of a result; result.json comes last."""
+    """Yield the name and content of each file of a result; result.json comes last, with the hashes of the others."""
     if normals and not points:
         raise InputError("normals", "belong to the points, which are not written", "ask for the points too")
+    refuse_unknown(result.scene.name, to_host(result.disparity), to_host(result.uncertainty))
     cloud = result.points(keep, normals) if points else None
+    sheet, views = view_sheet(result.scene)
+    hashes = {}
+    for name, content in chain(_maps(result, cloud, cmap), [(views["file"], sheet)]):
+        hashes[name] = hashlib.sha256(content).hexdigest()
+        yield name, content
+    yield SUMMARY, (to_json({**summary_fields(result), "views": views, "files": hashes}) + "\n").encode()
+
+
+def _maps(result: Result, cloud: PointCloud | None, cmap: str) -> Iterator[tuple[str, bytes]]:
     disparity, scene = to_host(result.disparity), result.scene
     yield "disparity.pfm", pfm.encode(disparity)
     yield "uncertainty.pfm", pfm.encode(to_host(result.uncertainty))
@@ -93,6 +99,3 @@ def result_files(
         yield "truth.pfm", pfm.encode(truth)
     if result.weights is not None:
         yield "weights.npz", result.weights.encode()
-    sheet, views = view_sheet(scene)
-    yield views["file"], sheet
-    yield SUMMARY, (to_json({**summary_fields(result), "views": views}) + "\n").encode()
