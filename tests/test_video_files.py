@@ -14,6 +14,7 @@ import pytest
 
 from gradcon import InputError, open_frames
 from gradcon.io.formats.video import VideoFile
+from gradcon.isolated.video_file import Decoder, count
 
 Images = list[np.ndarray[Any, Any]]
 
@@ -113,7 +114,8 @@ def test_the_next_frame_decodes_one_frame_and_no_file_stays_open(tmp_path, monke
         found = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
         return str(path) in [os.readlink(link) for link in found if os.path.islink(link)]
 
-    video = VideoFile(path)
+    count(path)
+    video = Decoder(path, 6, 32 * 48)  # what a VideoFile uses in its child process
     for frame in range(3):
         video.read(frame)
     assert len(opened) == 2  # once to count, once to read

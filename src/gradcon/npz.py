@@ -1,7 +1,8 @@
 """The one reader of NumPy's .npy and .npz files, whatever they hold: light fields, maps, weights or finished jobs.
 
 It trusts nothing in a file.  It never unpickles, because a pickle can run any program.  It checks a header against the
-bytes that follow it before it allocates memory for the values, and it never unpacks more than a member says it holds.
+bytes that follow it, and the values against the memory there is, before it allocates anything; and it never unpacks
+more than a member says it holds.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.damage import claims_too_much, refuse_damage
+from gradcon.damage import claims_too_much, refuse_damage, refuse_large
 from gradcon.errors import InputError
-from gradcon.files import MAX_FILE_BYTES, file_size
+from gradcon.files import file_size
 
 MAGIC = b"\x93NUMPY"
 VERSIONS = ((1, 0), (2, 0), (3, 0))
-_ANY_SIZE = 2**63
+MAX_DIRECTORY = 2**23  # bytes of an archive's list of members, which is about 100,000 names and takes 110 MB
+_END = 2**17  # bytes; the end of an archive, its comment included, is shorter
+_LAST_CHARACTER = 0x10FFFF
 _PIECE = 2**20  # bytes that are read at a time
 _LOCAL_HEADER = 30  # bytes of a zip member's local header before its name
 
@@ -125,14 +128,18 @@ class StoredArray:
             start = header.start + (_data_offset(self._path, self._member) if self._member is not None else 0)
             order: Any = "F" if header.fortran else "C"
             # The file is mapped only while the part is copied, so that none of its pages stay in memory.
-            return np.array(np.memmap(self._path, header.dtype, "r", start, header.shape, order)[index])
+            part = np.memmap(self._path, header.dtype, "r", start, header.shape, order)[index]
+            refuse_large(self.where, part.nbytes)
+            return np.array(part)
 
-    def read(self, limit: int = MAX_FILE_BYTES) -> NDArray[Any]:
+    def read(self, limit: int | None = None) -> NDArray[Any]:
         """Read all values, which may take at most `limit` bytes, and verify the checksum of a zip member."""
         header = self.header
-        if header.nbytes > limit:
+        if limit is not None and header.nbytes > limit:
             problem = f"holds {header.nbytes:,} bytes of values, but at most {limit:,} are expected"
             raise InputError(self.where, problem, "check the program that wrote it")
+        packed = header.nbytes if self._member is None else self._member.compress_size
+        refuse_large(self.where, header.nbytes, min(packed, _size(self._path, self._content)))
         with refuse_damage(self.where), self._opened() as handle:
             handle.read(header.start)
             values = np.empty(header.nbytes, np.uint8)
@@ -143,12 +150,14 @@ class StoredArray:
                     raise EOFError("it ends early")
                 values[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
                 filled += len(piece)
+            if header.dtype.kind == "U":
+                _refuse_no_text(values, header.dtype, self.where)
             return np.ndarray(header.shape, header.dtype, values, order="F" if header.fortran else "C")
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
         if self._member is not None:
-            with _archive(self._path, self._content) as archive, archive.open(self._member) as member:
+            with open_zip(self._path, self._content) as archive, archive.open(self._member) as member:
                 yield member
         elif self._content is not None:
             yield io.BytesIO(self._content)
@@ -163,7 +172,7 @@ def open_npz(path: Path, content: bytes | None = None) -> dict[str, StoredArray]
     `content` is all bytes of the file, if they have been read already.
     """
     size = _size(path, content)
-    with refuse_damage(path), _archive(path, content) as archive:
+    with refuse_damage(path), open_zip(path, content) as archive:
         members = archive.infolist()
     arrays: dict[str, StoredArray] = {}
     for member in members:
@@ -183,18 +192,45 @@ def _refuse_packing(member: zipfile.ZipInfo, archive_size: int, where: str) -> N
         raise InputError(where, problem, "write it with numpy.savez")
     packed = member.compress_type == zipfile.ZIP_DEFLATED
     claimed, stored = member.file_size, min(member.compress_size, archive_size - member.header_offset)
-    too_much = claims_too_much(claimed, stored) if packed else claimed > stored
-    if too_much or (packed and claimed > MAX_FILE_BYTES):
+    if claims_too_much(claimed, stored) if packed else claimed > stored:
         problem = f"claims {claimed:,} bytes out of {stored:,}, which is more than can be unpacked"
         raise InputError(where, problem, "write it again with numpy.savez")
 
 
+def _refuse_no_text(values: NDArray[np.uint8], dtype: np.dtype[Any], where: str) -> None:
+    """Refuse numbers beyond those of Unicode, of which Python cannot make a text."""
+    if values.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder)).max(initial=0) > _LAST_CHARACTER:
+        raise InputError(where, "holds a text with characters that do not exist", "write it again with numpy.savez")
+
+
+@contextmanager
+def open_zip(path: Path, content: bytes | None = None) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, unless its list of members, which is read as a whole, is absurdly long.
+
+    `content` is all bytes of the file, if they have been read already.
+    """
+    with open(path, "rb") if content is None else io.BytesIO(content) as file:
+        within: Any = _ReadInPieces(file, path)
+        with zipfile.ZipFile(within) as archive:
+            yield archive
+
+
+class _ReadInPieces:
+    """A file that refuses to read much at once; members are read in smaller pieces, and only the list is not."""
+
+    def __init__(self, file: IO[bytes], path: Path) -> None:
+        self._file, self._path = file, path
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY:
+            problem = f"its list of members takes more than the {MAX_DIRECTORY:,} bytes that are allowed"
+            raise InputError(self._path, problem, "store fewer arrays or chunks in one archive")
+        return self._file.read(size if size >= 0 else _END)
+
+
 def _size(path: Path, content: bytes | None) -> int:
-    return file_size(path, _ANY_SIZE) if content is None else len(content)
-
-
-def _archive(path: Path, content: bytes | None) -> zipfile.ZipFile:
-    return zipfile.ZipFile(path if content is None else io.BytesIO(content))
+    return file_size(path) if content is None else len(content)
 
 
 def _data_offset(path: Path, member: zipfile.ZipInfo) -> int:

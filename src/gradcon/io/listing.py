@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.errors import InputError
+from gradcon.errors import InputError, printable
 from gradcon.files import files_in
 from gradcon.io.fields import hint
 from gradcon.io.images import read_image
@@ -168,8 +168,8 @@ def _read_truth(listing: Listing, shape: tuple[int, int]) -> NDArray[Any] | None
 
 
 def writable(name: str) -> str:
-    """Escape the bytes of a file name that are not valid text, so that the name can be written."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    """Escape what is not text in a name, so that it can be written and printed."""
+    return printable(name)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from gradcon.errors import InputError
+from gradcon.files import as_path
 from gradcon.io.formats.format import Hints
 from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import Listing, load
@@ -70,7 +71,7 @@ def open_scene(
         The input cannot be used.  The message says where, why and what to do.
     """
     hints = Hints(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    frames = Frames(list_scene(Path(path), hints), views)
+    frames = Frames(list_scene(as_path(path, "scene"), hints), views)
     if not 0 <= frame < len(frames):
         remedy = f"choose a frame from 0 to {len(frames) - 1}" if len(frames) > 1 else "use frame 0, the only one"
         raise InputError(path, f"has no frame {frame}", remedy)
@@ -85,7 +86,7 @@ def open_frames(path: str | Path, *, views: Views = "all", **hints: Any) -> Fram
     """
     for name in hints.keys() - {field.name for field in dataclasses.fields(Hints)}:
         raise TypeError(f"open_frames() got an unexpected keyword argument {name!r}")
-    return Frames(list_scene(Path(path), Hints(**hints)), views)
+    return Frames(list_scene(as_path(path, "scene"), Hints(**hints)), views)
 
 
 class Frames(Sequence[Scene]):

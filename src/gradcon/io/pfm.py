@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.damage import refuse_large
 from gradcon.errors import InputError
-from gradcon.files import file_size, read_bytes, write_file
+from gradcon.files import as_path, file_size, read_bytes, write_file
 
 _HEADER = re.compile(
     rb"(?P<kind>Pf|PF)\s+(?P<width>\d{1,9})\s+(?P<height>\d{1,9})\s+(?P<scale>[-+]?[\d.]+(?:[eE][-+]?\d+)?)(?:\r\n|\s)"
@@ -23,7 +24,7 @@ def read_pfm(path: str | Path) -> NDArray[np.float32]:
 
     The sign of the header's scale gives the byte order.  Its magnitude is ignored, as is usual for disparities.
     """
-    path = Path(path)
+    path = as_path(path)
     size = file_size(path)
     try:
         with path.open("rb") as file:
@@ -44,6 +45,7 @@ def read_pfm(path: str | Path) -> NDArray[np.float32]:
         state = "truncated" if size < expected else "followed by bytes that do not belong to it"
         problem = f"is {state}: {width} x {height} pixels make {expected:,} bytes, but the file has {size:,}"
         raise InputError(path, problem, "write it again")
+    refuse_large(path, 2 * size, size)
     data = read_bytes(path)
     if len(data) != expected:
         raise InputError(path, "changed while it was read", "try again")
@@ -53,7 +55,7 @@ def read_pfm(path: str | Path) -> NDArray[np.float32]:
 
 def write_pfm(path: str | Path, array: ArrayLike) -> None:
     """Write a (height, width) map as a little-endian grey PFM, atomically."""
-    write_file(Path(path), encode(array))
+    write_file(as_path(path), encode(array))
 
 
 def encode(array: ArrayLike) -> bytes:

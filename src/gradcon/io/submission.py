@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from gradcon.errors import InputError
-from gradcon.files import files_in, make_folder, read_text, write_files
+from gradcon.files import as_path, files_in, make_folder, read_text, write_files
 from gradcon.io import pfm
-from gradcon.io.fields import finite_number
 from gradcon.io.maps import folder as results
 from gradcon.io.maps.map import Map
 from gradcon.io.outputs import FOUND, SUMMARY
+from gradcon.scene.numbers import finite_number
 from gradcon.scene.units import DISPARITY_SIGN, DISPARITY_UNIT
 
 CATEGORIES = {
@@ -79,7 +79,7 @@ def write(folder: str | Path, given: Iterable[str | Path]) -> list[str]:
     """
     found: dict[str, tuple[Path, Map, float]] = {}
     first: tuple[Path, dict[str, Any]] | None = None
-    for path in map(Path, given):
+    for path in map(as_path, given):
         if not path.is_dir():
             raise InputError(path, "is not a folder", "give the folder of a result that `gradcon estimate` wrote")
         summary = results.read_summary(path)
@@ -95,7 +95,7 @@ def write(folder: str | Path, given: Iterable[str | Path]) -> list[str]:
                 problem = f"was estimated with {name} {parameters.get(name)}, but {other}"
                 raise InputError(path, problem, "estimate all scenes with the same parameters, as the benchmark asks")
         found[scene] = path, disparity, seconds
-    root = Path(folder)
+    root = as_path(folder)
     for name in (MAPS, RUNTIMES):
         make_folder(root / name)
 
@@ -110,7 +110,7 @@ def write(folder: str | Path, given: Iterable[str | Path]) -> list[str]:
 
 def validate(folder: str | Path) -> Check:
     """Check everything in the folder of a submission."""
-    root = Path(folder)
+    root = as_path(folder)
     if not root.is_dir():
         raise InputError(root, "does not exist", "give the folder of a submission, or results to write into it")
     wrong = _strangers(root, (MAPS, RUNTIMES), folders=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
 from gradcon.files import read_text
-from gradcon.io.fields import leaves_folder
 from gradcon.scene.geometry import Camera, Floats
 
 Ids = NDArray[np.int64]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from gradcon.errors import InputError
 from gradcon.files import read_text
-from gradcon.io.fields import finite_number, hint, refuse_unknown
+from gradcon.io.fields import hint, refuse_unknown
+from gradcon.scene.numbers import finite_number
 
 Value = int | float | str
 Parameters = dict[str, Value]

@@ -12,8 +12,6 @@ Files by others count to the right, so the images have to decide (`column_order`
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,7 @@ from numpy.typing import NDArray
 
 from gradcon.damage import claims_too_much, refuse_damage
 from gradcon.errors import InputError
-from gradcon.files import MAX_FILE_BYTES, file_size, write_file
-from gradcon.io.fields import finite_number
+from gradcon.files import file_size, write_file
 from gradcon.io.formats.column_order import columns_run_right
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.lightfield_array import (
@@ -33,13 +30,16 @@ from gradcon.io.formats.lightfield_array import (
     converged,
     library,
     make_listing,
+    needs_library,
     refuse_blank,
-    scalar,
     view_name,
 )
+from gradcon.io.formats.stored_array import StoredArray
 from gradcon.io.listing import Baseline, Listing, stands_at
-from gradcon.scene.array_axes import count_axes, image_bytes
+from gradcon.isolated import Reply, call
+from gradcon.scene.array_axes import count_axes
 from gradcon.scene.calibration import Calibration, check_unit
+from gradcon.scene.numbers import finite_number
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 VIEWS, DEPTH, MASK = "LF", "GT_DEPTH", "GT_DEPTH_MASK"
@@ -52,26 +52,36 @@ COLUMNS = {
 WINDOW = 768  # pixels along each side of the part that decides the order of columns
 Window = tuple[slice, slice]
 _ONLY_HCI = "give a file of the older HCI set, as no other HDF5 files are read"
-_COPY_VALUES = "copy the values into the file"
 _ATTRIBUTES = ("dH", "dV", "focalLength", "shift", "camDistance", "unit")
 
 
 def list_hdf5(path: Path, hints: Hints) -> Listing:
     """List all views; the reference is the centre view unless the user names another."""
-    with _opened(path) as root:
-        lf = _dataset(root, VIEWS, path)
-        if lf is None:
-            found = ", ".join(sorted(root)[:8]) or "nothing"
-            raise InputError(path, f"holds no dataset {VIEWS}, but {found}", _ONLY_HCI)
-        shape = lf.shape
-        if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}", grid=True) != 2:
-            raise InputError(path, f"its dataset {VIEWS} has the shape {shape}", "store [v, u, y, x, 3]")
-        claimed, stored = image_bytes(shape, lf.dtype), min(lf.id.get_storage_size(), file_size(path, 2**63))
-        if claims_too_much(claimed, stored):
-            problem = f"its dataset {VIEWS} claims {claimed:,} bytes, but {stored:,} are stored, so most is missing"
-            raise InputError(path, problem, "copy or export the file again")
-        stated = {name: scalar(root.attrs[name]) for name in _ATTRIBUTES if name in root.attrs}
-        depth, masked = _depth_shape(root, shape, path), _dataset(root, MASK, path) is not None
+    needs_library("h5py", "hdf5", path)
+    size = file_size(path, 2**63)
+    with refuse_damage(path):
+        facts = call("hdf5_file.describe", path, datasets=[VIEWS, DEPTH, MASK], attributes=_ATTRIBUTES).facts
+    lf, depth, mask = (
+        StoredArray.of(f"dataset {name}", facts["datasets"][name], path) for name in (VIEWS, DEPTH, MASK)
+    )
+    if lf is None:
+        found = ", ".join(facts["members"]) or "nothing"
+        raise InputError(path, f"holds no dataset {VIEWS}, but {found}", _ONLY_HCI)
+    shape: Any = lf.shape
+    if len(shape) not in (4, 5) or count_axes(shape, lf.dtype, f"{path}, {VIEWS}", grid=True) != 2:
+        raise InputError(path, f"its dataset {VIEWS} has the shape {shape}", "store [v, u, y, x, 3]")
+    stored = {name: min(said["stored"], size) for name, said in facts["datasets"].items() if said is not None}
+    if claims_too_much(lf.nbytes, stored[VIEWS]):
+        problem = (
+            f"its dataset {VIEWS} claims {lf.nbytes:,} bytes, but {stored[VIEWS]:,} are stored, so most is missing"
+        )
+        raise InputError(path, problem, "copy or export the file again")
+    lf.refuse_large(path, stored[VIEWS], 2)
+    for name, data in ((MASK, mask), (DEPTH, depth)):
+        if data is not None:
+            _refuse_misfit(data, shape, path)
+            data.refuse_large(path, stored[name], len(data.shape) - 2)
+    stated: dict[str, Any] = facts["attributes"]
     known = {name: _number(stated.get(name)) for name in ("dH", "dV", "focalLength", "shift")}
     spacing, focal, shift = known["dH"], known["focalLength"], known["shift"]
     calibrated = spacing is not None and focal is not None and shift is not None and spacing > 0 and focal > 0
@@ -87,20 +97,17 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
         return Calibration(spacing * focal, K, shift, check_unit(str(stated.get("unit", "")), str(path)))
 
     def truth(index: Index) -> NDArray[np.float32]:
-        with _opened(path, DEPTH) as root:
-            whole = len(depth) == 4
-            Z = _dataset(root, DEPTH, path)[index if whole else ...]
-            disparity = calibration(shape[2:4]).disparity(Z)
-            if masked:
-                mask = _dataset(root, MASK, path)
-                disparity[mask[index if len(mask.shape) == 4 else ...] == 0] = np.nan
+        assert depth is not None  # because `has_truth` is true
+        disparity = calibration(shape[2:4]).disparity(_part(path, depth, DEPTH, index).values)
+        if mask is not None:
+            disparity[_part(path, mask, MASK, index).values == 0] = np.nan
         return disparity
 
-    has_truth = calibrated and bool(depth)
+    has_truth = calibrated and depth is not None
     try:
         window = _middle_of(shape[2:4])
         right = columns_run_right(
-            partial(_view, path, window=window), shape[:2], truth(middle)[window] if has_truth else None
+            partial(_view, path, lf, window=window), shape[:2], truth(middle)[window] if has_truth else None
         )
     except InputError:  # a damaged view only matters if it is used
         right = None
@@ -117,13 +124,13 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
     return make_listing(
         path,
         places,
-        partial(_view, path),
+        partial(_view, path, lf),
         hints,
         own=middle,
         middle=places[middle],
         metadata=metadata,
         truth=truth if has_truth else None,
-        truth_of=places if len(depth) == 4 else [middle],
+        truth_of=places if depth is not None and len(depth.shape) == 4 else [middle],
         calibration=calibration if calibrated else None,
     )
 
@@ -178,82 +185,31 @@ def _middle_of(shape: tuple[int, int]) -> Window:
     return slice(starts[0], starts[0] + WINDOW), slice(starts[1], starts[1] + WINDOW)
 
 
-def _view(path: Path, index: Index, window: Window | tuple[()] = ()) -> NDArray[Any]:
-    with _opened(path, view_name(index)) as root:
-        lf = _dataset(root, VIEWS, path)
-        pixels: NDArray[Any] = lf[(*index, *window)]
-        refuse_blank(pixels, lf.fillvalue, f"{path}, {view_name(index)}")
-    return pixels
+def _view(path: Path, lf: StoredArray, index: Index, window: Window | tuple[()] = ()) -> NDArray[Any]:
+    reply = _part(path, lf, VIEWS, index, window)
+    refuse_blank(reply.values, reply.facts["fill"], f"{path}, {view_name(index)}")
+    return reply.values
 
 
-def _depth_shape(root: Any, views: tuple[int, ...], path: Path) -> tuple[int, ...]:
-    """Return the shape of the depth, or () if there is none; check that it and its mask fit the views."""
-    shape: tuple[int, ...] = ()
-    for name in (MASK, DEPTH):
-        data = _dataset(root, name, path)
-        shape = () if data is None else data.shape
-        if shape and (shape not in (views[:4], views[2:4]) or data.dtype.kind not in "buif"):
-            problem = f"its dataset {name} is {data.dtype} of the shape {shape}, which does not fit views of {views}"
-            raise InputError(path, problem, "store numbers of [v, u, y, x] or [y, x]")
-    return shape
+def _part(path: Path, data: StoredArray, dataset: str, index: Index, window: Window | tuple[()] = ()) -> Reply:
+    """Read what belongs to a view; a dataset of two axes belongs to one view only."""
+    index = index if len(data.shape) > 2 else ()
+    most, limits = data.part_bytes(len(index)), data.limits(len(index))
+    bounds = [[part.start, part.stop] for part in window]
+    with refuse_damage(path, view_name(index) if dataset == VIEWS else dataset):
+        return call("hdf5_file.read", path, limits, most, dataset=dataset, index=[int(k) for k in index], window=bounds)
 
 
-@contextmanager
-def _opened(path: Path, what: str = "") -> Iterator[Any]:
-    """Open the root of a file, to read `what` from it."""
-    h5py = library("h5py", "hdf5", path)
-    file_size(path, 2**63)
-    with refuse_damage(path, what), h5py.File(path, "r") as root:
-        yield root
-
-
-def _dataset(root: Any, name: str, path: Path) -> Any:
-    """Return a dataset, or None; its values must be in this file, although HDF5 would follow links to others."""
-    h5py = library("h5py", "hdf5", path)
-    if root.get(name, getlink=True) is None:
-        return None
-    _refuse_leaving(root, name, path)
-    data = root.get(name)
-    if not isinstance(data, h5py.Dataset):
-        raise InputError(path, f"its {name} is not a dataset", _ONLY_HCI)
-    if data.is_virtual or data.external:
-        problem = f"its dataset {name} leaves the file, as its values are in other files"
-        raise InputError(path, problem, _COPY_VALUES)
-    if data.id.get_storage_size() == 0:  # HDF5 would make up as many zeros as the shape claims
-        raise InputError(path, f"its dataset {name} holds no values", "copy or export the file again")
-    if data.chunks is not None and image_bytes(data.chunks, data.dtype) > MAX_FILE_BYTES:
-        problem = f"its dataset {name} claims chunks of {data.chunks}"
-        raise InputError(path, problem, "check the program that wrote it")
-    return data
-
-
-def _refuse_leaving(root: Any, name: str, path: Path) -> None:
-    """Follow soft links before HDF5 does, and refuse one that leads into another file."""
-    h5py = library("h5py", "hdf5", path)
-    waiting = name.strip("/").split("/")
-    here: list[str] = []
-    for _ in range(64):
-        if not waiting:
-            return
-        part = waiting.pop(0)
-        if part in ("", "."):
-            continue
-        link = root.get("/" + "/".join([*here, part]), getlink=True)
-        if isinstance(link, h5py.ExternalLink):
-            raise InputError(path, f"its {name} leaves the file, as it is a link into {link.filename}", _COPY_VALUES)
-        if isinstance(link, h5py.SoftLink):
-            here = [] if link.path.startswith("/") else here
-            waiting = [*link.path.strip("/").split("/"), *waiting]
-        elif link is None:
-            raise InputError(path, f"its {name} is a link to {part}, which does not exist", _COPY_VALUES)
-        else:
-            here.append(part)
-    raise InputError(path, f"its {name} is a chain of links without end", _COPY_VALUES)
+def _refuse_misfit(data: StoredArray, views: tuple[int, ...], path: Path) -> None:
+    """Refuse depth, or a mask of it, that does not fit the views."""
+    if data.shape not in (views[:4], views[2:4]) or data.dtype.kind not in "buif":
+        problem = f"its {data.name} is {data.dtype} of the shape {data.shape}, which does not fit views of {views}"
+        raise InputError(path, problem, "store numbers of [v, u, y, x] or [y, x]")
 
 
 def _recognise(path: Path, hints: Hints) -> str | None:
     """Look for the signature at the start of the file and after a user block of 512, 1024, 2048 ... bytes."""
-    if path.suffix.lower() == ".mat":  # MATLAB's files are HDF5 too, but with all axes reversed
+    if path.suffix.lower() == ".mat" or not path.is_file():  # MATLAB's files are HDF5 too, but with all axes reversed
         return None
     try:
         with open(path, "rb") as handle:

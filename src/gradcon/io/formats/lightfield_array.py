@@ -7,6 +7,7 @@ when it is needed.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 from collections.abc import Callable, Container, Mapping
 from functools import partial
@@ -19,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.damage import refuse_damage
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
-from gradcon.io.fields import finite_number
 from gradcon.io.formats.format import Hints
 from gradcon.io.listing import Baseline, Listing, View, stands_at
 from gradcon.scene.array_axes import Shape, channels_come_first, count_axes
 from gradcon.scene.calibration import Calibration
+from gradcon.scene.numbers import finite_number
 
 Index = tuple[int, ...]  # of a view: (v, u) in a grid, (u,) in a row or a list
 
@@ -195,6 +196,12 @@ def refuse_blank(pixels: NDArray[Any], fill: Any, where: str) -> None:
     if pixels.flat[0] == fill and bool(np.all(pixels == fill)):  # the first pixel alone clears almost every view
         problem = f"all its pixels are {fill}, as if it were missing"
         raise InputError(where, problem, "copy or export the views again")
+
+
+def needs_library(name: str, extra: str, source: Path | str) -> None:
+    """Say how to install an optional library if it is missing; it is imported in a child process only."""
+    if importlib.util.find_spec(name) is None:
+        raise InputError(source, f"needs the library {name}", install_extra(extra))
 
 
 def library(name: str, extra: str, source: Path | str) -> Any:

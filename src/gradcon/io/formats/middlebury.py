@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_text
-from gradcon.io.fields import finite_number
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.image_folder import images_in
 from gradcon.io.images import read_grey_values
 from gradcon.io.listing import Listing, file_called, find_reference, image_grid
 from gradcon.scene.calibration import Calibration
+from gradcon.scene.numbers import finite_number
 
 STEPS = 4  # between the two views to which the maps' disparities refer
 FOCAL_PX, BASELINE_MM = 3740.0, 160.0  # for 2005 and 2006 at full size; the baseline is between these two views

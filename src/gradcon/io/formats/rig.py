@@ -37,16 +37,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
 from gradcon.files import read_text, write_files
 from gradcon.io import pfm
-from gradcon.io.fields import finite_number, hint, leaves_folder, refuse_unknown
+from gradcon.io.fields import hint, refuse_unknown
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.frames import open_views
 from gradcon.io.images import png
 from gradcon.io.listing import Baseline, ImageFile, Listing, View, file_called, find_reference
 from gradcon.scene.calibration import check_unit
 from gradcon.scene.geometry import Camera
+from gradcon.scene.numbers import finite_number
 
 RIG = "rig.toml"
 GROUND_TRUTH = "ground_truth.pfm"

@@ -9,27 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import refuse_large
 from gradcon.errors import InputError
 from gradcon.io.images import orientation as tag
 
 _KEPT_APPS = (0xE0, 0xEE)  # JFIF and Adobe, which define how colours are stored
 _EXIF_APP, _EXIF = 0xE1, b"Exif\0\0"
+_PEAK = {"L": 4, "RGB": 11, "CMYK": 15}  # bytes a pixel: Pillow's, and copies of them or the coefficients of all scans
 _COMMENT, _SCAN = 0xFE, 0xDA
 _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD9)}
 
 
-def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
+def decode(data: bytes) -> NDArray[Any]:
     """Decode a JPEG to uint8, (h, w) or (h, w, 3), without applying its `orientation`.
 
     An InputError has no `where`: the caller adds the name of the file.
     """
+    image = open_checked(data)
+    image.load()
+    return np.array(image if image.mode in ("L", "RGB") else image.convert("RGB"))
+
+
+def open_checked(data: bytes) -> Any:
+    """Open a JPEG with Pillow, without decoding it; refuse one whose pixels would take too much memory."""
     from PIL import JpegImagePlugin
 
     image: Any = JpegImagePlugin.JpegImageFile(io.BytesIO(_without_metadata(data)))
-    if image.width * image.height > max_pixels:
-        raise InputError("", f"claims to be {image.width} x {image.height} pixels, which is implausible")
-    image.load()
-    return np.array(image if image.mode in ("L", "RGB") else image.convert("RGB"))
+    refuse_large("", 3 * len(data) + image.width * image.height * _PEAK.get(image.mode, max(_PEAK.values())), len(data))
+    return image
 
 
 def orientation(data: bytes) -> int:

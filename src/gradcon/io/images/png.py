@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.damage import claims_too_much
+from gradcon.damage import claims_too_much, refuse_large
 from gradcon.errors import InputError
 from gradcon.io.images import orientation as tag
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = CHANNELS
+_PEAK_8 = {0: 4, 2: 11, 3: 12, 4: 6, 6: 12}  # bytes a pixel, by colour type, at up to 8 bits and at 16
+_PEAK_16 = {0: 7, 2: 17, 3: 12, 4: 13, 6: 19}
 COMPRESSION = 4  # of 9: 6 takes three times as long, for files that are 1 to 8 % smaller
 MAX_TEXT = 2**16  # bytes; longer text chunks are ignored
 
@@ -49,17 +51,20 @@ class Header:
         """Return the size of the pixels before compression, without the filter bytes."""
         return self.height * ((self.width * self.depth * CHANNELS[self.colour] + 7) // 8)
 
+    def peak_bytes(self) -> int:
+        """Return the memory that decoding takes at the most: Pillow's pixels, and up to three copies of the values."""
+        return self.width * self.height * (_PEAK_16 if self.depth == 16 else _PEAK_8)[self.colour]
 
-def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
+
+def decode(data: bytes) -> NDArray[Any]:
     """Decode a PNG to uint8 or uint16, (h, w) or (h, w, 3); drop alpha, resolve a palette.
 
     An InputError has only a `problem`, such as "is truncated": the caller knows the file.
     """
     header, palette, pixels = _read_chunks(data)
-    if header.width * header.height > max_pixels:
-        raise InputError("", f"claims {header.width} x {header.height} pixels, but at most {max_pixels:,} are allowed")
     if claims_too_much(header.raw_bytes(), len(pixels)):
         raise InputError("", "holds too little data for its size, so it is truncated or corrupt")
+    refuse_large("", 3 * len(data) + header.peak_bytes(), len(data))
 
     def unpack(shown: Header, rawmode: str | None = None) -> NDArray[Any]:
         return _unpack(b"".join([SIGNATURE, shown.chunk(), palette, pixels, _chunk(b"IEND", b"")]), rawmode)
@@ -71,11 +76,14 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     if header.colour == GREY:
         return unpack(header).astype(np.uint16)
     if header.colour == GREY_ALPHA:  # four bytes a pixel, as in 8-bit RGBA: only their meaning differs
-        bytes_ = unpack(Header(header.width, header.height, 8, RGBA, header.rest), "RGBA").astype(np.uint16)
-        return bytes_[..., 0] << 8 | bytes_[..., 1]
+        pairs = unpack(Header(header.width, header.height, 8, RGBA, header.rest), "RGBA")
+        return pairs[..., :2].copy().view(">u2")[..., 0].astype(np.uint16)
     mode = "RGB" if header.colour == RGB else "RGBA"
-    high, low = (unpack(header, f"{mode};16{order}").astype(np.uint16) for order in "BL")
-    return (high << 8 | low)[..., :3]
+    values = np.empty((header.height, header.width, 3), np.uint16)
+    values[...] = unpack(header, f"{mode};16B")[..., :3]
+    values <<= 8
+    values |= unpack(header, f"{mode};16L")[..., :3]
+    return values
 
 
 def white(data: bytes) -> int:

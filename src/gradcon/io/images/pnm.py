@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import refuse_large
 from gradcon.errors import InputError
 
 _GAP = rb"(?:\s|#[^\r\n]*[\r\n])+"
@@ -33,6 +34,8 @@ def decode(data: bytes) -> tuple[NDArray[Any], int]:
     if count * dtype.itemsize > len(data) - header.end():
         problem = f"claims to be {width} x {height} pixels but holds fewer, so it is truncated or corrupt"
         raise InputError("", problem)
+    floats = 0 if np.iinfo(dtype).max % white == 0 else 4  # pixels of another white become floats
+    refuse_large("", len(data) + count * (dtype.itemsize + floats))
     pixels = np.frombuffer(data, dtype, count, header.end()).reshape(shape).astype(dtype.newbyteorder("="))
     if pixels.max() > white:
         raise InputError("", "is corrupt (a pixel is brighter than the white of its header)")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import short_of_memory
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
 from gradcon.io.images import jpeg, png, pnm, tiff
 from gradcon.io.images.orientation import TURNED, orientation
 
-MAX_PIXELS = 2**28
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
@@ -42,7 +42,9 @@ def read_image(path: str | Path) -> NDArray[Any]:
     times, rest = divmod(int(np.iinfo(pixels.dtype).max), white)
     if rest == 0:
         return pixels * pixels.dtype.type(times) if times > 1 else pixels
-    return pixels.astype(np.float32) / np.float32(white)
+    floats = pixels.astype(np.float32)
+    floats /= np.float32(white)
+    return floats
 
 
 def read_grey_values(path: str | Path) -> NDArray[Any]:
@@ -61,6 +63,8 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
         pixels, white, way_up = _decoded(data)
     except InputError as reason:
         raise InputError(path, reason.problem, reason.remedy or "copy or export the image again") from None
+    except MemoryError:
+        raise short_of_memory(path) from None
     except Exception:  # the decoders' libraries raise many kinds of errors for a damaged file
         problem = "cannot be decoded: it is truncated, corrupt or of a rare kind"
         raise InputError(path, problem, "export the image again") from None
@@ -78,11 +82,11 @@ def _read(path: Path) -> tuple[NDArray[Any], int | None]:
 def _decoded(data: bytes) -> tuple[NDArray[Any] | None, int | None, int]:
     """Return the pixels (None if the data is not an image), the stated value of white, and the Orientation tag."""
     if data.startswith(png.SIGNATURE):
-        return png.decode(data, MAX_PIXELS), png.white(data), png.orientation(data)
+        return png.decode(data), png.white(data), png.orientation(data)
     if data.startswith(b"\xff\xd8\xff"):
-        return jpeg.decode(data, MAX_PIXELS), None, jpeg.orientation(data)
+        return jpeg.decode(data), None, jpeg.orientation(data)
     if data.startswith(_TIFF_MAGIC):
-        return tiff.decode(data, MAX_PIXELS), None, orientation(data)
+        return tiff.decode(data), None, orientation(data)
     if data[:1] == b"P" and data[1:2] in b"123456" and len(data) > 2:
         return *pnm.decode(data), 1
     return None, None, 1

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import io
 import logging
+import math
+import zlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.damage import claims_too_much
+from gradcon.damage import MAX_DEFLATE, claims_too_much, refuse_large
 from gradcon.errors import InputError
 
 MAX_GROWTH = 2048  # no supported compression shrinks data by more than this factor
 COMPRESSIONS = (1, 5, 8, 32773, 32946)  # none, LZW, deflate, PackBits, deflate under its old number
+DEFLATE = (8, 32946)
+_NUMBERS = ("imagewidth", "imagelength", "samplesperpixel", "bitspersample", "rowsperstrip", "tilewidth", "tilelength")
+_PIECE, _HARMLESS = 2**20, 2**26  # bytes
 LZW, MINISWHITE, HORIZONTAL = 5, 0, 2
 
 
-def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
+def decode(data: bytes) -> NDArray[Any]:
     """Decode the first page in its own type, (h, w) or (h, w, 3); drop alpha, resolve a palette.
 
     An InputError has only a `problem`, such as "is truncated": the caller knows the file.
@@ -30,7 +35,7 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # an InputError reports damage instead
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         page: Any = file.pages[0]
-        _refuse_false_claims(page, len(data), max_pixels)
+        _refuse_false_claims(page, data)
         pixels = _lzw_page(page, data) if page.compression == LZW else page.asarray(maxworkers=1)
         colours, axes = page.colormap if page.photometric == 3 else None, page.axes
         inverted = page.photometric == MINISWHITE
@@ -47,8 +52,11 @@ def decode(data: bytes, max_pixels: int) -> NDArray[Any]:
     return np.ascontiguousarray(pixels)
 
 
-def _refuse_false_claims(page: Any, size: int, max_pixels: int) -> None:
+def _refuse_false_claims(page: Any, data: bytes) -> None:
     """Check what the page claims against the size of the file, before that much memory is allocated."""
+    for name in _NUMBERS:
+        if type(number := getattr(page, name)) is not int or number < 0:
+            raise InputError("", f"is corrupt (its {name} is {number!r:.60}, not a whole number)")
     if page.compression not in COMPRESSIONS:
         how = getattr(page.compression, "name", page.compression)
         problem = f"is a TIFF compressed by {how}, which is not supported"
@@ -57,19 +65,37 @@ def _refuse_false_claims(page: Any, size: int, max_pixels: int) -> None:
         raise InputError("", f"holds no picture of rows and columns (its axes are {page.axes!r})")
     if page.imagelength * page.imagewidth * page.samplesperpixel <= 0:
         raise InputError("", "is corrupt (it has no pixels)")
-    if page.imagelength * page.imagewidth > max_pixels or page.samplesperpixel > 16:
-        claimed = f"{page.imagewidth} x {page.imagelength} pixels of {page.samplesperpixel} channels"
-        raise InputError("", f"claims {claimed}, but at most {max_pixels:,} pixels of 16 channels are allowed")
+    if page.samplesperpixel > 16:
+        raise InputError("", f"claims {page.samplesperpixel} channels, but at most 16 are allowed")
     if page.photometric not in (0, 1, 2, 3):
         raise InputError("", f"stores its colours as {page.photometric!r}, not as grey or RGB")
     counts, offsets = page.databytecounts, page.dataoffsets
     if len(counts) != len(offsets) or len(counts) == 0 or min(counts) <= 0:
         raise InputError("", "is truncated or corrupt (a part of the picture is missing)")
-    if any(offset < 8 or offset + count > size for offset, count in zip(offsets, counts, strict=True)):
+    if any(offset < 8 or offset + count > len(data) for offset, count in zip(offsets, counts, strict=True)):
         raise InputError("", "is truncated")
-    size = page.imagelength * page.imagewidth * page.samplesperpixel * page.bitspersample // 8
-    if size > sum(counts) if page.compression == 1 else claims_too_much(size, sum(counts), MAX_GROWTH):
+    samples = page.imagelength * page.imagewidth * page.samplesperpixel
+    size, stored = samples * page.bitspersample // 8, min(sum(counts), len(data))  # parts may overlap
+    if size > stored if page.compression == 1 else claims_too_much(size, stored, MAX_GROWTH):
         raise InputError("", "holds too little data for its size, so it is truncated or corrupt")
+    part = math.prod(page.chunks) * page.dtype.itemsize  # a tile may be larger than the picture
+    copies = page.dtype.itemsize * (2 if page.compression == 1 else 3) + (12 if page.photometric == 3 else 0)
+    refuse_large("", len(data) + samples * copies + part, len(data))
+    if page.compression in DEFLATE:
+        for offset, count in zip(offsets, counts, strict=True):
+            _refuse_inflation(data[offset : offset + count], part)
+
+
+def _refuse_inflation(packed: bytes, part: int) -> None:
+    """Refuse a strip or tile that inflates to more than its size, because tifffile would inflate all of it."""
+    if MAX_DEFLATE * len(packed) <= max(part, _HARMLESS):
+        return
+    inflater, left = zlib.decompressobj(), part + _HARMLESS
+    while packed and not inflater.eof:
+        left -= len(inflater.decompress(packed, _PIECE))
+        packed = inflater.unconsumed_tail
+        if left < 0:
+            raise InputError("", "is corrupt (a part of the picture unpacks to more than its size)")
 
 
 def _lzw_page(page: Any, data: bytes) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.files import file_size, write_file
+from gradcon.files import as_path, file_size, write_file
 from gradcon.io.maps import exr_map, folder, npz_map, pfm_map, png_map, tiff_map
 from gradcon.io.maps.map import QUANTITIES, Map, Steps, current_name
 
@@ -63,7 +63,7 @@ def format_of(path: Path) -> MapFormat:
 
 def read_maps(path: str | Path) -> list[Map]:
     """Read all maps of a file, or of a folder that `gradcon estimate` wrote; the disparity comes first."""
-    path = Path(path)
+    path = as_path(path)
     if path.is_dir():
         return folder.read_all(path)
     file_size(path)  # first check that it exists: a missing folder has no suffix to complain about
@@ -132,7 +132,7 @@ def write_map(path: str | Path, maps: Map | Sequence[Map], *, lossy: bool = Fals
     list of str
         What was lost, which is nothing unless `lossy`.
     """
-    path = Path(path)
+    path = as_path(path)
     given = [maps] if isinstance(maps, Map) else list(maps)
     if not given:
         raise InputError("maps", f"there is no map to write into {path}", "give at least one")

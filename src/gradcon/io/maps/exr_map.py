@@ -6,22 +6,20 @@ call the plain value of a layer.
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import sys
+import importlib.util
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradcon.damage import claims_too_much
+from gradcon.damage import claims_too_much, refuse_large
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.files import file_size
 from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, OLD_NAMES, STEPS, Map, described, plain_number, reading
+from gradcon.isolated import LibraryError, Limits, call
 
 CHANNELS = {"disparity": "disparity.V", "uncertainty": "uncertainty.V", "depth": "Z", None: "V"}
 QUANTITY_OF = {channel: quantity for quantity, channel in CHANNELS.items()}
@@ -32,30 +30,39 @@ DEFLATED = ("NO_COMPRESSION", "RLE_COMPRESSION", "ZIPS_COMPRESSION", "ZIP_COMPRE
 
 def read(path: Path) -> Map:
     """Read an OpenEXR file of one float channel, whose name tells the quantity if the description does not."""
-    exr = _library(path)
+    if importlib.util.find_spec("OpenEXR") is None:
+        raise InputError(path, "needs the package OpenEXR", install_extra("exr"))
     size = file_size(path)
+    wanted = [KEY + key for key in (*DESCRIPTION, *STEPS)]
+    try:
+        facts = call("exr_file.describe", path, Limits.of(size), attributes=wanted).facts
+        with reading(path, "OpenEXR"):
+            _refuse_other_images(facts, size)
+        height, width = _size(facts)
+        found, values = call("exr_file.read", path, Limits.of(size + 4 * height * width), 4 * height * width)
+    except LibraryError as error:
+        with reading(path, "OpenEXR"):
+            raise error
     with reading(path, "OpenEXR"):
-        with _silence():
-            with exr.File(str(path), separate_channels=True, header_only=True) as file:
-                _refuse_other_images(file, size)
-            with exr.File(str(path), separate_channels=True) as file:
-                header, channels = dict(file.header()), dict(file.channels())
-                ((name, channel),) = channels.items()
-                values = np.array(channel.pixels)
-        if values.dtype != np.float32:
-            raise InputError("", f"holds {values.dtype} pixels, not the 32-bit floats of a map")
-        if values.shape != _size(header):
+        if values is None or values.dtype != np.float32:
+            kind = "no" if values is None else values.dtype
+            raise InputError("", f"holds {kind} pixels, not the 32-bit floats of a map")
+        if values.shape != (height, width):
             raise InputError("", "holds fewer pixels than it claims")
+        header = facts["attributes"]
         fields: dict[str, Any] = {key: header.get(KEY + key) for key in DESCRIPTION}
         fields |= {key: plain_number(str(header[KEY + key])) for key in STEPS if KEY + key in header}
         if fields["quantity"] is None:
-            fields["quantity"] = QUANTITY_OF.get(name)
+            fields["quantity"] = QUANTITY_OF.get(found["channel"])
         return described(values, fields)
 
 
 def encode(map_: Map) -> bytes:
-    exr = _library(None)
-    header = {"compression": exr.ZIP_COMPRESSION, "type": exr.scanlineimage}
+    try:
+        import OpenEXR
+    except ImportError:
+        raise InputError("an .exr file", "needs the package OpenEXR", install_extra("exr")) from None
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     texts = map_.texts()
     if map_.steps is not None:
         texts |= {"scale": repr(map_.steps.scale), "offset": repr(map_.steps.offset)}
@@ -63,7 +70,7 @@ def encode(map_: Map) -> bytes:
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "map.exr"  # the library only writes to files
-            with exr.File(header, {CHANNELS[map_.quantity]: map_.values}) as file:
+            with OpenEXR.File(header, {CHANNELS[map_.quantity]: map_.values}) as file:
                 file.write(str(path))
             return path.read_bytes()
     except (OSError, RuntimeError) as error:
@@ -71,47 +78,23 @@ def encode(map_: Map) -> bytes:
         raise InputError(tempfile.gettempdir(), problem, "free some space") from None
 
 
-def _library(path: Path | None) -> Any:
-    try:
-        import OpenEXR
-    except ImportError:
-        where = "an .exr file" if path is None else path
-        raise InputError(where, "needs the package OpenEXR", install_extra("exr")) from None
-    return OpenEXR
-
-
-def _refuse_other_images(file: Any, size: int) -> None:
-    if len(file.parts) != 1:
-        raise InputError("", f"holds {len(file.parts)} parts, not one map")
-    header = file.header()
-    names = [channel.name for channel in header["channels"]]
-    if len(names) != 1:
-        raise InputError("", f"holds the channels {', '.join(names)}, not one map")
-    if "deep" in str(header.get("type")):
+def _refuse_other_images(facts: Mapping[str, Any], size: int) -> None:
+    if facts["parts"] != 1:
+        raise InputError("", f"holds {facts['parts']} parts, not one map")
+    if len(facts["channels"]) != 1:
+        raise InputError("", f"holds the channels {', '.join(facts['channels'])}, not one map")
+    if "deep" in facts["type"]:
         raise InputError("", "holds deep pixels, not one map")
-    height, width = _size(header)
-    if [list(map(int, corner)) for corner in header["displayWindow"]] != [[0, 0], [width - 1, height - 1]]:
+    height, width = _size(facts)
+    if facts["shown"] != [[0, 0], [width - 1, height - 1]]:
         raise InputError("", "holds a part of a larger picture, not a whole map")
-    deflated = getattr(header["compression"], "name", "") in DEFLATED
+    deflated = facts["compression"] in DEFLATED
     if width * height > MAX_PIXELS or (deflated and claims_too_much(4 * width * height, size)):
         raise InputError("", f"claims {width} x {height} pixels, which is more than it can hold")
+    refuse_large("", 4 * width * height, size)
 
 
-def _size(header: dict[str, Any]) -> tuple[int, int]:
+def _size(facts: Mapping[str, Any]) -> tuple[int, int]:
     """Return (height, width) of the data window."""
-    (left, top), (right, bottom) = header["dataWindow"]
-    return int(bottom) - int(top) + 1, int(right) - int(left) + 1
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Hide the library's own messages, which it prints to Python's stdout and directly to stderr."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere, contextlib.redirect_stdout(io.StringIO()):
-            os.dup2(nowhere.fileno(), 2)
-            yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+    (left, top), (right, bottom) = facts["data"]
+    return bottom - top + 1, right - left + 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.errors import InputError
-from gradcon.files import read_text
+from gradcon.files import read_text, sha256_of_file
 from gradcon.io import pfm
 from gradcon.io.maps.map import OLD_NAMES, QUANTITIES, Map, current_name
 from gradcon.io.outputs import OLD_RESULT_FORMATS, RESULT_FORMAT, SUMMARY, VIDEO_LIST
@@ -80,6 +80,20 @@ def entry(summary: dict[str, Any], name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def refuse_stranger(path: Path, summary: dict[str, Any]) -> None:
+    """Refuse a file that is not the one that the result.json beside it describes; older ones describe no files."""
+    hashes = entry(summary, "files")
+    if not hashes:
+        return
+    if path.name not in hashes:
+        problem = f"is not among the files that {SUMMARY} describes, so it belongs to another run or is your own"
+    elif sha256_of_file(path) != hashes[path.name]:
+        problem = f"is not the file that {SUMMARY} describes, so a run was interrupted or the file was changed"
+    else:
+        return
+    raise InputError(path, problem, f"{_ESTIMATE_AGAIN}, or use a file of your own from another folder")
+
+
 def _described(path: Path, summary: dict[str, Any]) -> Map:
     quantity = current_name(path.stem)
     values = pfm.read_pfm(path)
@@ -92,6 +106,7 @@ def _described(path: Path, summary: dict[str, Any]) -> Map:
         size = f"{values.shape[1]} x {values.shape[0]} pixels"
         problem = f"is {size}, but {SUMMARY} beside it says {stated[0]} x {stated[1]}, so they are from different runs"
         raise InputError(path, problem, _ESTIMATE_AGAIN)
+    refuse_stranger(path, summary)
     texts = {
         "unit": about.get("unit") or None,
         "sign": about.get("sign"),

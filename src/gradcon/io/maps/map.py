@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcon.damage import short_of_memory
 from gradcon.errors import InputError
-from gradcon.io.fields import finite_number
+from gradcon.scene.numbers import finite_number
 
 MAP_FORMAT = "gradcon-map-1"  # stated in every description that is JSON
 QUANTITIES = ("disparity", "uncertainty", "depth")
@@ -153,7 +154,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise
+        raise short_of_memory(path) from None
     except InputError as error:
         where = f"{path}, {error.where}" if error.where else path
         raise InputError(where, error.problem, error.remedy or WRITE_AGAIN) from None

@@ -15,7 +15,6 @@ import numpy as np
 
 from gradcon.errors import InputError
 from gradcon.io.maps.map import (
-    MAX_PIXELS,
     QUANTITIES,
     WRITE_AGAIN,
     Map,
@@ -68,7 +67,7 @@ def _current(name: str) -> str:
 
 
 def _read_one(path: Path, arrays: dict[str, StoredArray], name: str) -> Map:
-    values = arrays[name].read(4 * MAX_PIXELS)
+    values = arrays[name].read()
     text = arrays[name + ABOUT].read(MAX_TEXT) if name + ABOUT in arrays else None
     with reading(path, ".npz"):
         if values.dtype.newbyteorder("=") != np.float32:
@@ -76,7 +75,7 @@ def _read_one(path: Path, arrays: dict[str, StoredArray], name: str) -> Map:
         fields: dict[str, Any] = {}
         if text is not None and not (fields := parse_description(str(text))):
             raise InputError(name + ABOUT, "is not the description of a map")
-        map_ = described(values.astype(np.float32), {"quantity": None if name == "map" else name} | fields)
+        map_ = described(values.astype(np.float32, copy=False), {"quantity": None if name == "map" else name} | fields)
         if map_.name != name:
             raise InputError(name, f"is described as {map_.name!r}")
         return map_

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
 from gradcon.io.images import png
-from gradcon.io.maps.map import DESCRIPTION, MAX_PIXELS, STEPS, Map, Steps, described, plain_number, reading, steps_of
+from gradcon.io.maps.map import DESCRIPTION, STEPS, Map, Steps, described, plain_number, reading, steps_of
 
 KEY = "gradcon:"  # put before each name to make the keyword of a text chunk
 SCALE, OFFSET = STEPS
@@ -88,7 +88,7 @@ def read(path: Path) -> Map:
         numbers = {name: plain_number(fields[name]) for name in STEPS}
         steps = steps_of(numbers)
         assert steps is not None
-        values = from_greys(png.decode(data, MAX_PIXELS), steps.scale, steps.offset)
+        values = from_greys(png.decode(data), steps.scale, steps.offset)
         if np.isinf(values).any():
             raise InputError("", "has a scale or offset that makes values infinite")
         return described(values, fields | numbers)

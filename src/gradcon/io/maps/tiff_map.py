@@ -11,7 +11,7 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.files import read_bytes
 from gradcon.io.images import tiff
-from gradcon.io.maps.map import MAX_PIXELS, Map, described, parse_description, reading
+from gradcon.io.maps.map import Map, described, parse_description, reading
 
 
 def read(path: Path) -> Map:
@@ -25,7 +25,7 @@ def read(path: Path) -> Map:
             if len(file.pages) != 1:
                 raise InputError("", f"holds {len(file.pages)} pages, not one map")
             text = str(getattr(file.pages[0], "description", ""))
-        values = tiff.decode(data, MAX_PIXELS)
+        values = tiff.decode(data)
         if values.ndim != 2:
             raise InputError("", f"holds {values.shape[2]} channels, not one map")
         if values.dtype != np.float32:
