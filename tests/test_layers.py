@@ -14,8 +14,9 @@ BASE = {"arrays", "damage", "errors", "extras", "files", "identity", "npz", "pro
 
 # Each package, and the packages that it may import besides itself and BASE.
 LAYERS = {
+    "isolated": set(),
     "scene": set(),
-    "io": {"scene"},
+    "io": {"isolated", "scene"},
     "engines": {"scene"},
     "pictures": {"io", "scene"},
     "result": {"io", "pictures", "scene"},

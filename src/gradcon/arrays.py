@@ -40,9 +40,15 @@ def to_host(array: Any) -> NDArray[Any]:
     return np.asarray(to_device(array).get() if on_device(array) else array)
 
 
-def as_array(array: Any) -> Any:
-    """Convert to a NumPy or a CuPy array, depending on where the values are."""
-    return to_device(array) if on_device(array) else np.asarray(array)
+def as_array(array: Any, name: str = "array") -> Any:
+    """Convert to a NumPy or a CuPy array, depending on where the values are; `name` names it in errors."""
+    if on_device(array):
+        return to_device(array)
+    try:
+        return np.asarray(array)
+    except (TypeError, ValueError, OverflowError):
+        problem = f"this {type(array).__name__} is not an array of numbers"
+        raise InputError(name, problem, "give rows of equal length") from None
 
 
 def module_of(array: Any) -> Any:

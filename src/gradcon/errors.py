@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+# Control characters, which may move a terminal's cursor or change its state; line separators; marks that reverse the
+# order of letters; and bytes of a file name that are not valid text.
+_UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Escape what a terminal must not get from a file, except the characters in `keep`.
+
+    >>> print(printable("view\x1b[2J.png"))
+    view\x1b[2J.png
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        return found[0] if found[0] in keep else found[0].encode("unicode_escape").decode()
+
+    return _UNPRINTABLE.sub(escaped, text)
 
 
 class InputError(ValueError):
@@ -32,7 +50,7 @@ class InputError(ValueError):
     def __str__(self) -> str:
         said = f"{self.where}: {self.problem}" if self.where else self.problem
         said = f"{said}; {self.remedy}" if self.remedy else said
-        return said if said.endswith("?") else f"{said}."
+        return printable(said if said.endswith("?") else f"{said}.")
 
 
 class DeviceError(RuntimeError):

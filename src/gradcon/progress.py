@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
+from gradcon.errors import printable
+
 SECONDS_BETWEEN_ROWS = 2.0  # between the solves or passes that are printed as lines
 SECONDS_OF_SILENCE = 4.0  # before a line explains why the first of them takes so long
 
@@ -34,7 +36,7 @@ class Display:
     def __init__(
         self, name: str, total: int, *, opening: str = "", note: str = "", seconds_between_lines: float = 0.0
     ) -> None:
-        self.name, self.total, self.opening, self.note = name, total, opening, note
+        self.name, self.total, self.opening, self.note = printable(name), total, opening, note
         self.seconds_between_lines = seconds_between_lines
         self.has_bar = bool(total) and sys.stderr.isatty()
         self._bar: Any = None  # rich's
@@ -62,7 +64,7 @@ class Display:
     def print(self, text: str) -> None:
         """Print a line, whether or not there is a bar."""
         self._printed = time.monotonic()
-        print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+        print(f"{self.name}: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def time_left(elapsed: float, done: float, remaining: float) -> str:
@@ -177,5 +179,6 @@ def _bar() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    return Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True)
+    name, note = (TextColumn(f"{{task.{text}}}", markup=False) for text in ("description", "fields[note]"))
+    columns = [name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), note]
+    return Progress(*columns, console=Console(stderr=True), transient=True)

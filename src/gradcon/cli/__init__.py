@@ -26,7 +26,7 @@ import typer
 
 # --help lists the commands in this order.
 from gradcon.cli import scenes, doctor, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
-from gradcon.cli.app import app
+from gradcon.cli.app import app, say
 from gradcon.errors import DeviceError, InputError
 
 # typer does not export the base of its usage errors, and where it lives depends on typer's version.
@@ -70,11 +70,19 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("there is not enough memory for this scene; use fewer views (--views) or smaller images.")
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except OSError as error:  # from stdout: an error with a file is an InputError that names it
-        if error.errno not in (errno.EPIPE, errno.ENOSPC):
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; write it elsewhere.")
+    except OSError as error:
+        return _system_refuses(error)
+
+
+def _system_refuses(error: OSError) -> int:
+    """Say that the system refuses a name, a file that vanished, or the output; anything else is a bug."""
+    if error.filename is not None:
+        reason = (error.strerror or type(error).__name__).lower()
+        return _fail(f"{error.filename}: cannot be used ({reason}); check its name and permissions.")
+    if error.errno not in (errno.EPIPE, errno.ENOSPC):  # those are from stdout
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; write it elsewhere.")
 
 
 def _terminate(number: int, frame: object) -> NoReturn:
@@ -84,5 +92,5 @@ def _terminate(number: int, frame: object) -> NoReturn:
 
 
 def _fail(sentence: str, code: int = 2) -> int:
-    print(f"gradcon: {sentence}", file=sys.stderr)
+    say(f"gradcon: {sentence}", aside=True)
     return code

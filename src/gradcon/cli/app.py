@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from gradcon import __version__
-from gradcon.errors import InputError
+from gradcon.damage import LIMIT_OPTION, LIMIT_VARIABLE, parse_size
+from gradcon.errors import InputError, printable
 from gradcon.io.outputs import RESULT_FILES, SUMMARY
 
 # No rich markup: it would double the time that --help takes, and put a frame around errors of one sentence.
@@ -22,13 +24,41 @@ SceneArgument = Annotated[Path, typer.Argument(help="The folder or file that hol
 
 @app.callback(invoke_without_command=True)
 def _gradcon(
-    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            LIMIT_OPTION,
+            metavar="SIZE",
+            help="The memory that reading may take, such as 16G; half of the free memory by default.",
+        ),
+    ] = None,
 ) -> None:
     """Disparity and uncertainty from many views of a scene, by the Gradient Consistency Model."""
+    if memory_limit is not None:
+        _limit_memory(context, memory_limit)
     if version:
-        print(f"gradcon {__version__}")
+        say(f"gradcon {__version__}")
     elif context.invoked_subcommand is None:
-        print(context.get_help())
+        say(context.get_help())
+
+
+def say(text: str, *, aside: bool = False) -> None:
+    """Print what a command says: to stdout, or `aside`, to stderr.  All that commands print goes through here."""
+    print(printable(text, keep="\n"), file=sys.stderr if aside else sys.stdout, flush=aside)
+
+
+def _limit_memory(context: typer.Context, size: str) -> None:
+    """Put the limit into the environment, from which workers inherit it, until the command ends."""
+    import os
+
+    parse_size(size, LIMIT_OPTION)
+    before = os.environ.get(LIMIT_VARIABLE)
+    os.environ[LIMIT_VARIABLE] = size
+    context.call_on_close(
+        lambda: os.environ.pop(LIMIT_VARIABLE, "") if before is None else os.environ.update({LIMIT_VARIABLE: before})
+    )
 
 
 def as_json(value: dict[str, Any]) -> str:

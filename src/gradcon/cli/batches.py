@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gradcon.cli import openings
-from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
+from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable, say
 from gradcon.cli.parameters import (
     Align,
     Alpha,
@@ -29,6 +28,7 @@ from gradcon.cli.parameters import (
     Workers,
     parse_range,
 )
+from gradcon.errors import printable
 from gradcon.methods.options import Options
 
 SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
@@ -97,19 +97,19 @@ def _batch(
             **told,
         )
     except (KeyboardInterrupt, SystemExit):
-        print("batch: stopped; finished scenes are kept, and the same command continues", file=sys.stderr)
+        say("batch: stopped; finished scenes are kept, and the same command continues", aside=True)
         raise
     for text in found["recomputed_because_damaged"]:
-        print(_line(f"computed again: {text}"), file=sys.stderr)
+        say(printable(f"computed again: {text}"), aside=True)
     for path in found["passed_over"]:
-        print(_line(f"passed over: {path}: is not recognised as a scene; gradcon info says why."), file=sys.stderr)
+        say(printable(f"passed over: {path}: is not recognised as a scene; gradcon info says why."), aside=True)
     for text in [row["error"] for row in found["scenes"] if row["error"]] + found["left_out"]:
-        print(_line(f"failed: {text}"), file=sys.stderr)
+        say(printable(f"failed: {text}"), aside=True)
     done = found["computed"] + found["reused"]
     if json:
-        print(as_json(found))
+        say(as_json(found))
     else:
-        print(
+        say(
             f"scenes done: {done} of {len(found['scenes'])} ({found['reused']} of them earlier), "
             f"{found['failed']} failed, {found['seconds']:.0f} s\n"
             f"{out / 'summary.csv'}: all numbers\n"
@@ -118,8 +118,3 @@ def _batch(
     if not done:
         return ALL_FAILED
     return SOME_FAILED if found["failed"] or found["left_out"] else 0
-
-
-def _line(text: str) -> str:
-    """Keep a message on one line, because a file name may contain line breaks."""
-    return text.replace("\n", "\\n").replace("\r", "\\r")

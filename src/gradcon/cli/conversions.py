@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradcon.cli.app import app, refuse_result_file
+from gradcon.cli.app import app, refuse_result_file, say
 from gradcon.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ def _convert(
         raise InputError(target, "; ".join(lost), f"{choice}pass --force to accept the loss")
     maps.write_map(target, found, lossy=force)
     for text in lost:
-        print(f"{target}: {text}", file=sys.stderr)
+        say(f"{target}: {text}", aside=True)
     written = found if maps.format_of(target).several else found[:1]
-    print(f"{source}: {', '.join(map(_describe, written))} -> {target} ({maps.format_of(target).name})")
+    say(f"{source}: {', '.join(map(_describe, written))} -> {target} ({maps.format_of(target).name})")
 
 
 def _describe(map_: maps.Map) -> str:
@@ -84,13 +83,13 @@ def _submission(
     for category, scenes in submission.CATEGORIES.items():
         for scene in scenes:
             state = f"{check.seconds[scene]:.2f} s" if scene in check.seconds else _state(scene, check)
-            print(f"{category:11} {scene:11} {state}")
+            say(f"{category:11} {scene:11} {state}")
     for text in check.wrong:
-        print(text, file=sys.stderr)
+        say(text, aside=True)
     if check.complete:
-        print(f"{folder}: is complete; zip {submission.MAPS} and {submission.RUNTIMES} to submit it")
+        say(f"{folder}: is complete; zip {submission.MAPS} and {submission.RUNTIMES} to submit it")
     else:
-        print(f"{folder}: is not complete; files missing: {len(check.missing)}, errors: {len(check.wrong)}")
+        say(f"{folder}: is not complete; files missing: {len(check.missing)}, errors: {len(check.wrong)}")
     return 2 if check.wrong else int(bool(check.missing))
 
 

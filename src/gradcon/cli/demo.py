@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from gradcon.cli.app import say
 from gradcon.io import open_scene
 from gradcon.methods.estimation import estimate
 from gradcon.result import Result
@@ -19,9 +19,9 @@ def run(folder: Path) -> Result:
     from gradcon import synth
     from gradcon.report import write_report
 
-    print(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", file=sys.stderr, flush=True)
+    say(f"Rendering the scene {SCENE!r}: 17 views of {SIZE[1]} x {SIZE[0]} ...", aside=True)
     scene = open_scene(synth.write(SCENE, folder / FOLDER, SIZE))
-    print("Estimating ...", file=sys.stderr, flush=True)
+    say("Estimating ...", aside=True)
     result = estimate(scene, progress=True, keep_weights=True)
     write_result(result, folder)
     write_report([folder], folder / PAGE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradcon.cli.app import say
 from gradcon.errors import InputError
 from gradcon.io.listing import ImageFile, Listing, writable
 
@@ -50,10 +50,7 @@ def refuse_another_view(map_: Map, path: Path, scene: Listing) -> None:
         problem = f"is a map of {map_.reference}, but the reference of {scene.source} is {reference}"
         raise InputError(path, problem, f"{instead}give a map of {reference}")
     of = f" of {map_.scene}" if of_another else ""
-    print(
-        f"WARNING: {path}: is a map of {map_.reference}{of}, but is used as one of {reference} of {name}.",
-        file=sys.stderr,
-    )
+    say(f"WARNING: {path}: is a map of {map_.reference}{of}, but is used as one of {reference} of {name}.", aside=True)
 
 
 def _listed(name: str, scene: Listing) -> str | None:
@@ -88,7 +85,7 @@ def warn_of_other_pixels(path: Path, scene: Scene) -> None:
     stated = source.get("reference_sha256")
     if stated is not None and stated != scene.reference_fingerprint():
         name = f"{scene.reference_name} of {scene.name}"
-        print(f"WARNING: {path}: was estimated from other pixels than those of {name}.", file=sys.stderr)
+        say(f"WARNING: {path}: was estimated from other pixels than those of {name}.", aside=True)
 
 
 def refuse_another_size(map_: Map, path: Path, shape: tuple[int, int], what: str) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcon.cli import openings
-from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture
+from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, say
 from gradcon.cli.parameters import Engine, Flip
+from gradcon.errors import printable
 
 if TYPE_CHECKING:
     from gradcon.methods.examination import Examination, PairOfLayouts, ViewEvidence
@@ -69,9 +70,9 @@ def _doctor(
         fields["picture"] = str(picture)
         text += f"\n{'picture':11} {picture}: how each view differs from the reference"
     warn(found.doubts)
-    print(as_json({"scene": opened.name, "reference": opened.reference_name, **fields}) if json else text)
+    say(as_json({"scene": opened.name, "reference": opened.reference_name, **fields}) if json else text)
     if not found.doubts and not json:
-        print(f"\n{NOTHING}")
+        say(f"\n{NOTHING}")
     return int(bool(found.doubts))
 
 
@@ -82,7 +83,7 @@ def _text(scene: Scene, found: Examination) -> str:
         *found.findings.lines(),
         *_hidden(found.behind),
     ]
-    facts = "\n".join(f"{name:11} {text}" for name, text in lines)
+    facts = "\n".join(f"{name:11} {printable(text)}" for name, text in lines)
     by_view = _table([HEADS, *(_row(view) for view in found.views)])
     note = "residual: mean difference in levels of 255, and its ratio to the median; beside: pixels beside its place"
     text = f"{facts}\n\n{by_view}\n{note}\n"
@@ -124,6 +125,7 @@ def _hidden(behind: Behind | None) -> list[tuple[str, str]]:
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
+    rows = [tuple(map(printable, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)

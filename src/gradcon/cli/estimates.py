@@ -10,7 +10,7 @@ import typer
 
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
 from gradcon.cli import openings, videos
-from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable
+from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable, say
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import (
@@ -142,7 +142,7 @@ def _estimate(
         result = estimate(opened, options, initial=start, engine=engine, progress=True, keep_weights=keep_weights)
     summary = write_result(result, out, **what)
     warn(result.warnings)
-    print(summary.rstrip() if json else describe(result, out))
+    say(summary.rstrip() if json else describe(result, out))
 
 
 @app.command("evaluate")
@@ -211,7 +211,7 @@ def _evaluate(
         target = picture or (disparity if disparity.is_dir() else disparity.parent) / UNCERTAINTY_PICTURE
         write_file(target, uncertainty_picture(found["uncertainty"], opened.name))
         text += f"\n\n{uncertainty_table(found['uncertainty'])}\n{'plots':30} {target}"
-    print(as_json(found) if json else text)
+    say(as_json(found) if json else text)
 
 
 @app.command("demo")
@@ -226,10 +226,10 @@ def _demo(out: Out = Path("demo")) -> None:
     refuse_foreign_folder(out, own=[demo.FOLDER])  # a demo that was stopped has left it there
     result = demo.run(out)
     warn(result.warnings)
-    print(describe(result, out))
+    say(describe(result, out))
     page = (out / demo.PAGE).resolve()
-    print(f"{'views':11} {out / demo.FOLDER}: a scene to try other commands on")
-    print(f"{'page':11} {out / demo.PAGE}: open {page.as_uri()} in a browser")
+    say(f"{'views':11} {out / demo.FOLDER}: a scene to try other commands on")
+    say(f"{'page':11} {out / demo.PAGE}: open {page.as_uri()} in a browser")
 
 
 def _initial(text: str | None) -> float | Map | None:

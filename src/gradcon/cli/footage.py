@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gradcon.errors import InputError
+from gradcon.files import file_size
 from gradcon.io import Frames
 from gradcon.io.formats.frames import frame_files
 from gradcon.io.listing import writable
@@ -47,6 +48,7 @@ class Footage:
 def _digest(path: Path) -> bytes:
     """Hash the size and the samples of a file; a small file is hashed completely."""
     found = hashlib.sha256()
+    file_size(path)  # refuses a pipe, which would be waited for
     with open(path, "rb") as file:
         size = file.seek(0, 2)
         found.update(b"%d " % size)

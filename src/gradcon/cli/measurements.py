@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gradcon import engines
-from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable
+from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable, say
 from gradcon.cli.openings import GridViews
 from gradcon.cli.parameters import Scheduler, Workers, one_of
 from gradcon.errors import InputError
@@ -51,10 +50,10 @@ def _bench(
         raise InputError("ratios", "cannot be measured together with --sweep", "leave out one of the two")
     if sweep:
         grown = bench.sweep(engine, scales, solves)
-        print(as_json({**grown}) if json else bench.describe_sweep(grown))
+        say(as_json({**grown}) if json else bench.describe_sweep(grown))
     elif ratios:
         compared = bench.ratios(engine, size=size, solves=solves, path=scene)
-        print(as_json({**compared}) if json else bench.describe_ratios(compared))
+        say(as_json({**compared}) if json else bench.describe_ratios(compared))
     else:
         found = bench.bench(
             engine,
@@ -66,7 +65,7 @@ def _bench(
             path=scene,
             run_solves=run_solves,
         )
-        print(as_json({**found}) if json else bench.describe(found))
+        say(as_json({**found}) if json else bench.describe(found))
 
 
 @app.command("reproduce")
@@ -108,11 +107,11 @@ def _reproduce(
             progress=True,
         )
     except KeyboardInterrupt:
-        print("reproduce: stopped; finished jobs are kept, and the same command continues", file=sys.stderr)
+        say("reproduce: stopped; finished jobs are kept, and the same command continues", aside=True)
         raise
     if found["replaced"]:
-        print(f"{out}: the report of a run with other settings or scenes was replaced", file=sys.stderr)
+        say(f"{out}: the report of a run with other settings or scenes was replaced", aside=True)
     for text in found["left_out"]:
-        print(f"left out: {text}", file=sys.stderr)
-    print(as_json(found) if json else overview(found, out))
+        say(f"left out: {text}", aside=True)
+    say(as_json(found) if json else overview(found, out))
     return 1 if found["left_out"] else 0

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from gradcon.cli.app import say
 from gradcon.io.outputs import RESULT_FILES
 from gradcon.result import Result
 from gradcon.result.facts import facts_of, table
@@ -23,7 +24,7 @@ def warn(texts: Iterable[str]) -> None:
 
             Console(stderr=True).print(Panel(Text(text, style="bold red"), title="WARNING", border_style="red"))
         else:
-            print(f"WARNING: {text}", file=sys.stderr)
+            say(f"WARNING: {text}", aside=True)
 
 
 def describe(result: Result, out: Path) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gradcon.cli.app import app
+from gradcon.cli.app import app, say
 from gradcon.cli.parameters import ColourMap
 from gradcon.pictures.colour_maps import DEFAULT_MAP
 
@@ -27,7 +26,7 @@ def _report(
 
     report = write_report(results, out, cmap)
     for text in report.left_out:
-        print(f"gradcon: {text}", file=sys.stderr)
+        say(f"gradcon: {text}", aside=True)
     address = report.path.resolve().as_uri()
-    print(f"written {report.path} ({report.size / 1e6:.1f} MB); open it in a browser: {address}")
+    say(f"written {report.path} ({report.size / 1e6:.1f} MB); open it in a browser: {address}")
     return int(bool(report.left_out))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from gradcon.errors import printable
 from gradcon.methods.look.description import CAMERAS, FROM_VIEWS
 
 
@@ -30,7 +31,7 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         rows.insert(2, ("slide", found["metadata"]["slide"]))
     if found["frames"] is not None:
         rows.insert(2, ("frames", f"{found['frames']} (a light-field video)"))
-    return "\n".join(f"{name:11} {text}" for name, text in rows)
+    return "\n".join(f"{name:11} {printable(text)}" for name, text in rows)
 
 
 def _span(span: dict[str, Any]) -> str:

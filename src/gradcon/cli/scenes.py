@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gradcon.cli import openings
-from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, refuse_unwritable
+from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, refuse_unwritable, say
 from gradcon.cli.parameters import Flip
 from gradcon.errors import InputError
 
@@ -59,7 +59,7 @@ def _info(
         order = "arranged like their cameras" if on_a_grid(listing) else "one after the other"
         text += f"\n{'picture':11} {picture}: all views, {order}, with a frame around the reference"
     warn(described["doubts"])
-    print(as_json(described) if json else text)
+    say(as_json(described) if json else text)
 
 
 @app.command("synth")
@@ -79,7 +79,7 @@ def _synth(
 
     if list_scenes:
         for known, world in synth.SCENES.items():
-            print(f"{known:12} {(world.__doc__ or '').strip().splitlines()[0]}")
+            say(f"{known:12} {(world.__doc__ or '').strip().splitlines()[0]}")
         return
     if name not in synth.SCENES:
         choose = f"choose one of {', '.join(synth.SCENES)}"
@@ -92,7 +92,7 @@ def _synth(
     height, width = _size(size)
     folder = synth.write(name, out, (height, width), views=views, seed=seed)
     count = len(list(folder.glob("*.png")))
-    print(f"{name}: wrote {count} views of {width} x {height}, with ground truth, to {folder}")
+    say(f"{name}: wrote {count} views of {width} x {height}, with ground truth, to {folder}")
 
 
 def _size(text: str) -> tuple[int, int]:

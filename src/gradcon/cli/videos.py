@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from gradcon import estimate_many
-from gradcon.cli.app import as_json, refuse_unwritable
+from gradcon.cli.app import as_json, refuse_unwritable, say
 from gradcon.cli.footage import Footage
 from gradcon.cli.messages import warn
+from gradcon.damage import inside
 from gradcon.errors import InputError
-from gradcon.files import write_file
+from gradcon.files import read_text, write_file
 from gradcon.io import Frames
 from gradcon.io.outputs import RESULT_FILES, SUMMARY, is_output, refuse_foreign_folder
 from gradcon.io.outputs import VIDEO_LIST as LIST
@@ -29,6 +30,7 @@ from gradcon.progress import Display, counted
 from gradcon.result import Result
 from gradcon.scene import Scene
 
+MAX_LIST_BYTES = 2**28  # a row takes about 300 bytes
 _FRAME = re.compile(r"frame_[0-9]{4,9}")
 _SLICE = re.compile(r"(-?[0-9]{1,9})?(:(-?[0-9]{1,9})?)?")
 Save = Callable[[Result, Path], Any]
@@ -117,7 +119,7 @@ def estimate_video(
             write_file(out / LIST, (as_json(story) + "\n").encode())
             show(rows[-1])
             warn(result.warnings)
-    print(as_json(story) if json else _describe(story, rows, out))
+    say(as_json(story) if json else _describe(story, rows, out))
 
 
 def refuse_video_folder(out: Path) -> None:
@@ -132,11 +134,9 @@ def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[st
     A frame whose files have changed since then belongs to another video, even if its name is the same.
     """
     try:
-        told = json_module.loads((out / LIST).read_text(encoding="utf-8"))
-        listed = [
-            row for row in told["frames"] if _FRAME.fullmatch(str(row["folder"])) and isinstance(row["frame"], int)
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+        told = json_module.loads(read_text(out / LIST, MAX_LIST_BYTES))
+        listed = [row for row in told["frames"] if _is_row(row) and inside(out, row["folder"], out / LIST)]
+    except (ValueError, LookupError, TypeError, RecursionError):
         return []
     now = json_module.loads(as_json(story))
     alike = all(told.get(key) == now[key] for key in ("source", "parameters"))
@@ -149,6 +149,12 @@ def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[st
         else:
             _remove(out / row["folder"])
     return [row for row in kept if (out / row["folder"] / SUMMARY).is_file()]
+
+
+def _is_row(row: Any) -> bool:
+    """Return whether a row names the folder of a frame, as the rows of `_row` do."""
+    named = _FRAME.fullmatch(str(row["folder"])) and isinstance(row["frame"], int)
+    return bool(named) and isinstance(row.get("content"), str | None)
 
 
 def _remove(folder: Path) -> None:

@@ -145,7 +145,10 @@ class ReferenceEngine(HostEngine[Field, Warped]):
             nonlocal iterations
             iterations += 1
 
-        dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
+        if not np.isfinite(dw).all():  # A is singular, because the data are too weak to be seen beside the smoothness
+            dw = np.zeros_like(b)
         return dw.reshape(w.shape), HostCounts(iterations)
 
     def update(self, w: Field, dw: Field, limit: float, counts: HostCounts) -> tuple[Field, HostCounts]:

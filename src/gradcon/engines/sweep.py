@@ -33,7 +33,7 @@ Volume = Any  # (height, width, labels) uint16
 
 RIDGE = 0.02
 LEAST_WEIGHT = 1e-9
-SHORTEST = 1e-6  # what a baseline of length 0 counts as
+SHORTEST = 1e-6  # what a baseline of length 0 counts as, relative to the longest
 
 
 class Views(NamedTuple):
@@ -66,7 +66,8 @@ class Views(NamedTuple):
         e_x, e_y, e_z = self.epipoles.T
         middle = np.hypot(e_x - (width - 1) / 2 * e_z, e_y - (height - 1) / 2 * e_z)
         spread = np.sqrt((width**2 + height**2) / 12)  # of the pixels around the middle
-        return np.maximum(np.hypot(middle, spread * e_z), SHORTEST)
+        lengths = np.hypot(middle, spread * e_z)
+        return np.maximum(lengths, SHORTEST * (lengths.max() or 1.0))
 
 
 @dataclass(frozen=True)

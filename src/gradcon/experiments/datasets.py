@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gradcon.errors import InputError
+from gradcon.files import as_path
 from gradcon.io import open_scene
 from gradcon.io.formats.hci import is_hci
 from gradcon.io.formats.middlebury import is_middlebury
@@ -81,7 +82,7 @@ class Dataset:
 
 def find(folder: Path, kind: str) -> Dataset:
     """Find all scenes in `folder` and its subfolders; raise an InputError if none of them can be used."""
-    if not folder.is_dir():
+    if not as_path(folder).is_dir():
         problem = "is a file, not a folder" if folder.exists() else "does not exist"
         raise InputError(folder, problem, "give the folder that holds the scenes")
     found, skipped = _walk(folder, KINDS[kind].is_scene, DEPTH)

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, load, outputs, report
 from gradcon.experiments.datasets import Dataset
@@ -91,7 +92,10 @@ def write(out: Path, results: Results, findings: dict[str, Findings]) -> None:
     files = {f"{name}.{end}": content for name, both in drawn.items() for end, content in both.items()}
     files |= {f"{table.name}.csv": _csv(table) for table in _tables(findings)}
     pictures = [picture["name"] for described in results["experiments"].values() for picture in described["pictures"]]
-    pngs = {name: drawn[name]["png"] if name in drawn else read_bytes(out / f"{name}.png") for name in pictures}
+    pngs = {
+        name: drawn[name]["png"] if name in drawn else read_bytes(inside(out, f"{name}.png", out / "results.json"))
+        for name in pictures
+    }
     files["report.md"] = report.markdown(results).encode()
     files["report.html"] = report.html(results, pngs).encode()
     files["results.json"] = (to_json(results) + "\n").encode()

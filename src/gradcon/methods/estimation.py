@@ -22,6 +22,7 @@ from gradcon.methods.registry import METHODS, MethodRun
 from gradcon.progress import Display, waiting
 from gradcon.result import Result
 from gradcon.result.findings import Findings
+from gradcon.result.finite import refuse_unknown
 from gradcon.result.metrics import evaluate
 from gradcon.scene import Scene
 
@@ -182,6 +183,7 @@ def finish(
     if not findings.differ:  # nothing is known
         low, high = findings.disparity_range
         maps = maps[0], module_of(maps[1]).full_like(maps[1], high - low)
+    refuse_unknown(scene.name, *maps)
     return Finished(run, scene, options, findings, _describe(initial, ready), start, maps, warned)
 
 
@@ -242,5 +244,5 @@ def check_scene(scene: object) -> None:
 def _describe(initial: ArrayLike | None, ready: Prepared) -> float | str | None:
     if initial is None:
         return ready.start
-    given = as_array(initial)
+    given = as_array(initial, "initial")
     return float(given) if given.ndim == 0 else "a map"

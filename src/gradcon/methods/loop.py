@@ -33,6 +33,7 @@ from gradcon.result import Solve
 from gradcon.result.stopped import Stopped, StopReason
 from gradcon.result.weights import Weights
 from gradcon.scene import Scene
+from gradcon.scene.numbers import LARGEST
 
 if TYPE_CHECKING:
     from gradcon.methods.look import Look
@@ -166,20 +167,22 @@ def _start(scene: Scene, initial: ArrayLike | None) -> tuple[Any, bool]:
 
 def checked_start(scene: Scene, initial: ArrayLike) -> Any:
     """Return the disparity to start from, a number or a map, as a float32 array; refuse any other."""
-    given = as_array(initial)
+    given = as_array(initial, "initial")
     if given.dtype.kind not in "buif":
         kind = type(initial).__name__
         raise InputError("initial", f"is a {kind}, neither a number nor a map of the disparity", "give one of the two")
-    if given.ndim == 0:
-        if not np.isfinite(float(given)):
-            raise InputError("initial", f"{float(given)} is not a finite disparity", "give a finite number")
-        return given.astype(np.float32)
-    w = given.astype(np.float32)
-    if w.shape != scene.shape:
-        raise InputError("initial", f"is {w.shape} but the scene is {scene.shape}", "give a map of the scene's size")
-    if not module_of(w).isfinite(w).all():
+    if given.ndim == 0 and not np.isfinite(float(given)):
+        raise InputError("initial", f"{float(given)} is not a finite disparity", "give a finite number")
+    if given.ndim and given.shape != scene.shape:
+        problem = f"is {given.shape} but the scene is {scene.shape}"
+        raise InputError("initial", problem, "give a map of the scene's size")
+    if not module_of(given).isfinite(given).all():
         raise InputError("initial", "holds NaN or infinite disparities", "fill them in first")
-    return w
+    largest = float(abs(given).max())
+    if largest * max(1.0, scene.unit) > LARGEST:
+        problem = f"has a disparity of {largest:g}, which is too large to compute with"
+        raise InputError("initial", problem, f"stay within {LARGEST / max(1.0, scene.unit):g} on either side of 0")
+    return given.astype(np.float32)
 
 
 def _display(progress: bool, solves: int, name: str) -> AbstractContextManager[Show]:

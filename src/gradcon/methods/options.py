@@ -10,8 +10,10 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.methods import registry
 from gradcon.methods.schedules import RECIPES
+from gradcon.scene.numbers import LARGEST, checked_numbers, checked_positive, checked_whole, shortly
 
 PAPER_EPSILON = 2e-4
+LARGEST_NOISE = 1e3  # epsilon grows with its square
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,17 @@ class Options:
 
     def __post_init__(self) -> None:
         for field in ("alpha", "epsilon", "noise"):
-            value = getattr(self, field)
-            if value is None and field != "alpha":
-                continue
-            if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
-                raise InputError(field, f"{value!r} is not a positive number")
-        check_range(self.disparity_range)
+            if (value := getattr(self, field)) is not None or field == "alpha":
+                largest = LARGEST_NOISE if field == "noise" else LARGEST
+                object.__setattr__(self, field, checked_positive(field, value, largest=largest))
         for field, most in (("scales", 8), ("solves", 1_000_000)):
-            value = getattr(self, field)
-            if not (value is None and field == "scales") and not (isinstance(value, int) and 1 <= value <= most):
-                raise InputError(field, f"{value!r} is not a whole number from 1 to {most}")
+            if (value := getattr(self, field)) is not None or field == "solves":
+                object.__setattr__(self, field, checked_whole(field, value, most))
+        for field in ("gains", "align"):
+            if not isinstance(value := getattr(self, field), (bool, np.bool_)):
+                raise InputError(field, f"{shortly(value)} is neither True nor False", "give one of the two")
+            object.__setattr__(self, field, bool(value))
+        object.__setattr__(self, "disparity_range", checked_range(self.disparity_range))
         registry.check(self.method, self.without)
         for each in fields(self):
             if each.name not in ("method", "without") and getattr(self, each.name) != each.default:
@@ -107,11 +110,15 @@ class Options:
         return {name: value for name, value in asdict(self).items() if name in own}
 
 
-def check_range(limits: tuple[float, float] | None) -> None:
-    """Refuse a range of disparities that is none."""
+def checked_range(limits: Any) -> tuple[float, float] | None:
+    """Return a range of disparities as two floats; refuse one that is none."""
     if limits is None:
-        return
-    ends = np.asarray(limits)
-    if ends.shape != (2,) or ends.dtype.kind not in "uif" or not np.isfinite(ends).all() or not ends[0] < ends[1]:
-        problem = f"{limits!r} is not a range of disparities"
-        raise InputError("disparity_range", problem, "give the lowest and the highest, such as (-2, 3)")
+        return None
+    remedy = "give the lowest and the highest, such as (-2, 3)"
+    ends = checked_numbers("disparity_range", f"the ends {shortly(limits)}", limits, remedy)
+    if ends.shape != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+        raise InputError("disparity_range", f"{shortly(limits)} is not a range of disparities", remedy)
+    if np.abs(ends).max() > LARGEST:
+        problem = f"{shortly(limits)} is too large to compute with"
+        raise InputError("disparity_range", problem, f"give numbers from {-LARGEST:g} to {LARGEST:g}")
+    return float(ends[0]), float(ends[1])

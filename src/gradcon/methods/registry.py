@@ -113,9 +113,9 @@ METHODS = {method.name: method for method in (_SWEEP, *_PAPER)}
 
 def check(method: str, without: str | None) -> None:
     """Reject a method that does not exist, or one that lacks the term to be left out."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError("method", f"{method!r} is not one of {', '.join(METHODS)}")
-    if without is not None and without not in METHODS[method].terms:
+    if without is not None and not (isinstance(without, str) and without in METHODS[method].terms):
         having = [name for name, other in METHODS.items() if without in other.terms]
         problem = f"{method} has no term {without!r} to leave out"
         known = ", ".join(METHODS[method].terms)
@@ -132,7 +132,7 @@ def check_parameter(method: str, name: str) -> None:
 
 def check_start(method: str, initial: ArrayLike | None) -> None:
     """Reject a number to start from if the method searches all disparities."""
-    if initial is not None and METHODS[method].start is None and as_array(initial).ndim == 0:
+    if initial is not None and METHODS[method].start is None and as_array(initial, "initial").ndim == 0:
         other = next(other.name for other in METHODS.values() if other.start is not None)
         problem = f"is a number, but the method {method} searches all disparities and needs none to start from"
         raise InputError("initial", problem, f"leave it out, give a map, or use the method {other}")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcon.damage import refuse_large
 from gradcon.errors import InputError
-from gradcon.files import MAX_FILE_BYTES
 
 Shape = tuple[int, ...]
 
@@ -52,10 +52,11 @@ def count_axes(
     if dtype.kind not in "buif" or dtype.itemsize > 8:  # wider floats differ from machine to machine
         raise InputError(source, f"holds values of the type {dtype}", "store pixels as integers or real floats")
     view, views = image_bytes(shape[axes:], dtype), int(np.prod(shape[:axes], dtype=object))
-    if not 0 < view <= MAX_FILE_BYTES or not 0 < views <= MAX_VIEWS:
-        size = f"more than {MAX_VIEWS:,} views of {MAX_FILE_BYTES:,} bytes" if view and views else "empty"
+    if not view > 0 or not 0 < views <= MAX_VIEWS:
+        size = f"more than {MAX_VIEWS:,} views" if view and views else "empty"
         problem = f"claims the shape {shape}, which is {size}"
         raise InputError(source, problem, f"check the program that wrote it, and that its axes are {_LAYOUTS}")
+    refuse_large(source, view)
     if axes == 2 and not grid and channels_come_first(shape):
         problem = f"an array of the shape {shape} may be {_counted(shape[0])} first"
         remedy = "move the colours to the end, [u, y, x, 3], or for a grid of grey views add a last axis of length 1"

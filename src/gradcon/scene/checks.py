@@ -9,6 +9,7 @@ from gradcon.arrays import to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.luma import Image
+from gradcon.scene.numbers import LARGEST, SMALLEST, checked_numbers, shortly
 
 
 def checked_transforms(
@@ -19,15 +20,17 @@ def checked_transforms(
         what = "neither baselines nor transforms are" if baselines is None else "both baselines and transforms are"
         raise InputError(name, f"{what} given", "give one of the two")
     if baselines is not None:
-        B = np.asarray(baselines, dtype=np.float64)
+        B = checked_numbers(name, "its baselines", baselines, "give one (B_x, B_y) for each target")
         if B.shape != (count, 2):
             raise InputError(
                 name, f"baselines must be ({count}, 2), not {B.shape}", "give one (B_x, B_y) for each target"
             )
         M, m = geometry.planar(B)
     else:
-        assert transforms is not None
-        M, m = (np.asarray(part, dtype=np.float64) for part in transforms)
+        if not isinstance(transforms, (tuple, list)) or len(transforms) != 2:
+            problem = f"transforms is {shortly(transforms)}, not a pair of arrays (M, m)"
+            raise InputError(name, problem, "give one (M, m) for each target")
+        M, m = (checked_numbers(name, "its transforms", part) for part in transforms)
         if M.shape != (count, 3, 3) or m.shape != (count, 3):
             raise InputError(
                 name,
@@ -51,6 +54,10 @@ def refuse_degenerate(
             raise InputError(
                 names[k], f"stands at the position of {reference_name}, so it shows no parallax", "leave it out"
             )
+        if not SMALLEST <= length <= LARGEST:
+            size = "short" if length < SMALLEST else "long"
+            problem = f"its baseline of {length:g} is too {size} to compute with"
+            raise InputError(names[k], problem, "give the baselines in another unit")
     flat = np.concatenate([M.reshape(len(M), 9), m], axis=1)
     _, first, group = np.unique(flat, axis=0, return_index=True, return_inverse=True)
     for k, twin in enumerate(first[group.reshape(-1)]):
@@ -63,7 +70,7 @@ def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: 
     if truth is None:
         return None
     with np.errstate(over="ignore"):  # a value too large for float32 counts as unknown
-        array = np.asarray(to_host(truth), dtype=np.float32)
+        array = checked_numbers(name, "the values of its ground truth", to_host(truth)).astype(np.float32)
     if array.shape != shape:
         raise InputError(
             name, f"its ground truth has the shape {array.shape} but the views have {shape}", "use the matching file"

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import as_array, module_of
 from gradcon.errors import InputError
+from gradcon.scene.numbers import LARGEST
 
 Image = NDArray[np.float32]  # or CuPy's array of the same kind
 Planes = NDArray[Any]  # (..., channel, height, width) of uint8, uint16 or float32, with one channel or three
@@ -23,7 +24,7 @@ def to_planes(image: ArrayLike, name: str = "image") -> Planes:
     Unsigned integers of 8 and 16 bits stay as they are, without a copy.  Other integers are divided by the largest
     value of their type, and all that is not such an integer becomes float32.
     """
-    array = as_array(image)
+    array = as_array(image, name)
     xp = module_of(array)
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)) or array.size == 0:
         raise InputError(
@@ -33,19 +34,26 @@ def to_planes(image: ArrayLike, name: str = "image") -> Planes:
         raise InputError(name, f"its pixels are {array.dtype}", "use integers or real floats")
     if array.ndim == 3 and array.shape[2] == 2:
         array = array[..., :1]
-    if array.dtype.kind == "f" and not xp.isfinite(array).all():
-        bad = int(xp.count_nonzero(~xp.isfinite(array)))
-        raise InputError(name, f"{bad} pixel values are NaN or infinite", "repair the image before estimating")
+    if array.dtype.kind == "f":
+        _refuse_odd_values(array, name)
     planes = array[None] if array.ndim == 2 else xp.moveaxis(array[..., :3], -1, 0)
     if array.dtype.kind == "u" and array.dtype.itemsize <= 2:
         return planes.astype(array.dtype.newbyteorder("="), copy=False)
-    with np.errstate(over="ignore"):  # an overflow is refused below
-        planes = planes.astype(np.float32, copy=False)
+    planes = planes.astype(np.float32, copy=False)
     if array.dtype.kind in "ui":
         planes *= _step(array.dtype)
-    if array.dtype.itemsize > 4 and not xp.isfinite(planes).all():
-        raise InputError(name, "some pixel values are too large for float32", "scale the image to 0 .. 1")
     return planes
+
+
+def _refuse_odd_values(array: Any, name: str) -> None:
+    """Refuse floats that are not finite, or so large that their squares are not."""
+    xp = module_of(array)
+    if not xp.isfinite(array).all():
+        bad = int(xp.count_nonzero(~xp.isfinite(array)))
+        raise InputError(name, f"{bad} pixel values are NaN or infinite", "repair the image before estimating")
+    if (largest := max(float(array.max()), -float(array.min()))) > LARGEST:
+        problem = f"its pixel values of up to {largest:g} are too large"
+        raise InputError(name, problem, "scale the image to 0 .. 1")
 
 
 def to_luma(image: ArrayLike, name: str = "image") -> Image:

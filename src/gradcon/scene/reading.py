@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import as_array, module_of, on_device, to_device
+from gradcon.damage import refuse_large
 from gradcon.errors import InputError
 from gradcon.scene.levels import Levels, levels_of, refuse_mixed_ranges
 from gradcon.scene.luma import Planes, full_scale, to_planes
@@ -41,6 +42,9 @@ def read_colours(
     before they became planes.
     """
     xp = module_of(reference)
+    if xp is np:  # a GPU's memory is the business of its library
+        at_once = 4 * min(READERS, os.cpu_count() or 1)  # views, and copies of them, while they are read
+        refuse_large(f"the {1 + len(targets)} views", (1 + len(targets) + at_once) * reference.nbytes)
     stack = _Stack(reference, 1 + len(targets))
 
     def fill(k: int) -> Levels:

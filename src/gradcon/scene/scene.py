@@ -24,6 +24,7 @@ from gradcon.scene.checks import checked_ground_truth, checked_transforms, refus
 from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
+from gradcon.scene.numbers import checked_positive, whole_number
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
 from gradcon.scene.shown import ShownScene
@@ -108,7 +109,7 @@ class Scene(ShownScene):
         self.metadata = dict(metadata or {})
         self.doubts: list[str] = []
 
-        first = to_device(reference) if any_on_device([reference, *targets]) else as_array(reference)
+        first = to_device(reference) if any_on_device([reference, *targets]) else as_array(reference, reference_name)
         planes = to_planes(first, reference_name)
         self.shape: tuple[int, int] = planes.shape[1:]
         M, m = checked_transforms(baselines, transforms, len(targets), name)
@@ -120,7 +121,7 @@ class Scene(ShownScene):
         self.target_names = [names[k] for k in order]
         read = read_colours(planes, [targets[k] for k in order], self.target_names, reference_name, first.dtype)
         self.colours: Planes = read.colours
-        self.white = white if white is not None else white_of(read.brightest, first.dtype)
+        self.white = checked_positive("white", white) if white is not None else white_of(read.brightest, first.dtype)
         self.colour_scale = 1.0 / (full_scale(self.colours.dtype) or 1) / self.white
         self._grey = read.grey
         self.reference: Image = luma_of_views(self.colours[:1], self._grey[:1], self.white)[0]
@@ -154,11 +155,11 @@ class Scene(ShownScene):
         ground_truth, calibration, name
             As for `Scene`.
         """
-        array = as_array(views)
+        array = as_array(views, name)
         if count_axes(array.shape, array.dtype, name, grid=True) == 1:
             array = array[None]
         rows, columns = array.shape[:2]
-        v0, u0 = reference if reference is not None else (rows // 2, columns // 2)
+        v0, u0 = _cell(reference, name) if reference is not None else (rows // 2, columns // 2)
         if not (0 <= v0 < rows and 0 <= u0 < columns):
             problem = f"the reference ({v0}, {u0}) is outside the {rows} x {columns} grid of views"
             raise InputError(name, problem, "count rows and columns from 0")
@@ -287,3 +288,11 @@ class Scene(ShownScene):
         height, width = self.shape
         truth = "with" if self.ground_truth is not None else "without"
         return f"<Scene {self.name!r}: {len(self.colours)} views of {width} x {height}, {truth} ground truth>"
+
+
+def _cell(reference: Any, name: str) -> tuple[int, int]:
+    """Return the row and column of the reference view; refuse anything but two whole numbers."""
+    cell = [whole_number(part) for part in reference] if isinstance(reference, Sequence) else []
+    if len(cell) != 2 or cell[0] is None or cell[1] is None:
+        raise InputError(name, f"the reference {reference!r:.60} is not a place in the grid", "give (row, column)")
+    return cell[0], cell[1]

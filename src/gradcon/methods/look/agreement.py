@@ -34,8 +34,10 @@ def unrelated(compared: Compared) -> bool:
     reference = compared.pixels.reference
     others = np.random.default_rng(0).permutation(reference.shape[1])
     known = compared.residuals[np.isfinite(compared.residuals)]
+    if not known.size:
+        return False
     contrast = float(np.abs(reference - reference[:, others]).mean())
-    return bool(known.size) and float(np.median(known)) > UNRELATED * max(contrast, USUAL)
+    return float(np.median(known)) > UNRELATED * max(contrast, USUAL)
 
 
 class Odd(NamedTuple):
@@ -59,7 +61,8 @@ def odd_views(views: Views, compared: Compared) -> Odd:
 
 def _blank(pixels: Matched) -> NDArray[np.bool_]:
     """Return which views show nothing, although the reference does."""
-    flat = np.array([target[:, np.isfinite(target[0])].std(axis=1).max(initial=0) < FLAT for target in pixels.targets])
+    seen = (target[:, np.isfinite(target[0])] for target in pixels.targets)
+    flat = np.array([part.size > 0 and part.std(axis=1).max() < FLAT for part in seen])
     return flat & bool(pixels.reference.std(axis=1).max() >= FLAT)
 
 

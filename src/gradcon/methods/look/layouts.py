@@ -95,9 +95,9 @@ def behind_surfaces(scene: Scene, disparity: NDArray[np.float32]) -> Behind | No
     for t in np.argsort(np.hypot(*scene.baselines.T), kind="stable")[-FARTHEST:]:
         bx, by = scene.baselines[t]
         step, target = HIDDEN_STEP / np.hypot(bx, by), to_host(scene.target(t))[None]
-        u, v = np.rint(x + bx * at).astype(np.int64), np.rint(y + by * at).astype(np.int64)
+        u, v = np.rint(x + bx * at), np.rint(y + by * at)
         inside = np.flatnonzero((u >= 0) & (u < scene.shape[1]) & (v >= 0) & (v < scene.shape[0]))
-        u, v = u[inside], v[inside]
+        u, v = (a[inside].astype(np.intp) for a in (u, v))  # far outside, they would not fit into integers
         for k, sign in enumerate((1, -1)):
             front(sign * w, sign * bx, sign * by, surface)
             hidden = inside[surface[v, u] > sign * at[inside] + step]

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcon.arrays import module_of
 from gradcon.engines.sweep import Map, SweepEngine
+from gradcon.errors import InputError
 from gradcon.methods.sweep.settings import MOST_COSTS, MOST_LABELS
 
 SMALL = 128  # pixels on the longer side of the copy on which the range is searched
@@ -67,6 +68,10 @@ def halvings(shape: tuple[int, int], low: float, high: float, step: float) -> in
     pixels, labels, halved = float(shape[0] * shape[1]), (high - low) / step, 0
     while labels > MOST_LABELS or pixels * labels > MOST_COSTS:
         pixels, labels, halved = pixels / 4, labels / 2, halved + 1
+    if min(shape) >> halved < 1:
+        widest = step * MOST_LABELS * 2.0 ** int(math.log2(min(shape)))
+        problem = f"from {low:g} to {high:g} is too wide for views of {shape[1]} x {shape[0]} pixels"
+        raise InputError("disparity_range", problem, f"give one that is narrower than {widest:.3g}")
     return halved
 
 
