@@ -10,7 +10,10 @@ BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo check test lint docs gallery benchmark dist compiler browser clean
+# The hunt for defects needs its own folder on the path; BLAS threads would only compete with the other process.
+FUZZ := PYTHONPATH=tests NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz
+
+.PHONY: demo check test fuzz lint docs gallery benchmark dist compiler browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
@@ -21,6 +24,17 @@ check: lint
 
 test: lint compiler browser
 	$(PYTEST)
+
+# Mutated files and random command lines, see CONTRIBUTING.md: MINUTES or CASES, COMMANDS, SEED; REPEAT and CASE.
+MINUTES ?= 10
+CASES ?=
+COMMANDS ?= 1000
+SEED ?= 0
+REPEAT ?=
+CASE ?= 0
+fuzz: $(VENV)/installed-dev
+	$(FUZZ) $(if $(REPEAT),--repeat "$(REPEAT)" --case $(CASE),$(if $(CASES),--cases $(CASES),--minutes $(MINUTES)) \
+		--commands $(COMMANDS) --table fuzz-table.md) --seed $(SEED)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,15 @@
+"""A fixed share of the hunt for defects: NPY, NPZ, Zarr, HDF5, video."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.in_tests import hunt_in_tests
+
+pytestmark = pytest.mark.slow
+
+
+def test_no_mutated_file_breaks_anything(tmp_path: Path) -> None:
+    hunt_in_tests(tmp_path, "--cases", "1000", "--formats", "NPY,NPZ,Zarr,HDF5,video")
