@@ -18,7 +18,7 @@ import pytest
 import gradcon
 from gradcon import cli, synth
 from gradcon.io.pfm import read_pfm, write_pfm
-from gradcon.methods.look.layouts import Behind
+from gradcon.methods.look.hidden import Behind
 from waiting import PATIENCE
 
 FILES = {"disparity.pfm", "disparity.png", "uncertainty.pfm", "depth.pfm", "depth.png", "result.json", "truth.pfm"}

@@ -40,6 +40,11 @@ def to_host(array: Any) -> NDArray[Any]:
     return np.asarray(to_device(array).get() if on_device(array) else array)
 
 
+def beside(array: Any, other: Any) -> Any:
+    """Return the array in the memory that holds the other one, without a copy if it is there already."""
+    return to_device(array) if on_device(other) else to_host(array)
+
+
 def as_array(array: Any, name: str = "array") -> Any:
     """Convert to a NumPy or a CuPy array, depending on where the values are; `name` names it in errors."""
     if on_device(array):

@@ -107,6 +107,9 @@ class EmulatedGpu:
     def wait(self) -> None:
         pass
 
+    def ahead(self) -> Any:
+        return nullcontext()
+
     def aside(self) -> Any:
         return nullcontext()
 

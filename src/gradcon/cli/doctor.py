@@ -14,7 +14,7 @@ from gradcon.errors import printable
 
 if TYPE_CHECKING:
     from gradcon.methods.examination import Examination, PairOfLayouts, ViewEvidence
-    from gradcon.methods.look.layouts import Behind
+    from gradcon.methods.look.hidden import Behind
     from gradcon.scene import Scene
 
 NOTHING = "Nothing is wrong with these views."

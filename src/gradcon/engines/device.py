@@ -33,6 +33,9 @@ class Device(Protocol):
     def wait(self) -> None:
         """Wait until the device has done everything it was told to do."""
 
+    def ahead(self) -> AbstractContextManager[Any]:
+        """Return a context in which this thread prepares the engine's next work; it ends when that is done."""
+
     def aside(self) -> AbstractContextManager[Any]:
         """Return a context in which this thread's work neither waits for the engine's work nor delays it."""
 
@@ -59,6 +62,9 @@ class Host:
 
     def wait(self) -> None:
         pass
+
+    def ahead(self) -> AbstractContextManager[Any]:
+        return nullcontext()
 
     def aside(self) -> AbstractContextManager[Any]:
         return nullcontext()

@@ -166,8 +166,8 @@ def finish(
     run: MethodRun, ready: Prepared, initial: ArrayLike | None, start: float, check_directions: bool
 ) -> Finished:
     """Compute the uncertainty and tell near from far, while the engine still holds the run."""
+    from gradcon.methods.look.hidden import behind_surfaces
     from gradcon.methods.look.judgement import reversed_sentence
-    from gradcon.methods.look.layouts import behind_surfaces
 
     run.clock.seconds["look"] = ready.seconds
     maps = run.clock("uncertainty", run.maps)
@@ -176,7 +176,7 @@ def finish(
     warned = findings.doubts
     # A model without one of its terms is too far off to judge by, and so is a map that an earlier doubt concerns.
     if check_directions and options.without is None and not warned and scene.is_planar:
-        behind = run.clock("direction_check", behind_surfaces, scene, to_host(maps[0]))
+        behind = run.clock("direction_check", behind_surfaces, scene, maps[0])
         if behind is not None and behind.reversed:
             warned = [reversed_sentence(scene)]
         run.engine.device.wait()
@@ -196,7 +196,7 @@ def as_result(finished: Finished, on_device: bool) -> Result:
     (disparity, uncertainty), truth = finished.maps, scene.known_truth
     with run.engine.device.aside():
         began = time.perf_counter()
-        metrics = evaluate(to_host(disparity), truth) if truth is not None else None
+        metrics = evaluate(disparity, truth) if truth is not None else None
         run.clock.seconds["evaluation"] = time.perf_counter() - began
         if not on_device:
             disparity, uncertainty = to_host(disparity), to_host(uncertainty)

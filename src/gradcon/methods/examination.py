@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gradcon.arrays import to_host
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import Look, layouts
+from gradcon.methods.look.hidden import Behind, behind_surfaces
 from gradcon.methods.look.judgement import OUT_OF_PLACE, distances, reversed_sentence
-from gradcon.methods.look.layouts import Behind, behind_surfaces
 from gradcon.methods.look.look import LARGE
 from gradcon.methods.look.small_copy import matched
 from gradcon.methods.options import Options
@@ -82,7 +82,7 @@ def examine(scene: Scene, engine: str = "auto") -> Examination:
     if not doubts and scene.is_planar:  # what is doubted already would make a bad map to judge by
         seen = shrunk(ready.scene, LARGE)
         known = look if seen is ready.scene else None  # a smaller scene is looked at by itself
-        behind = behind_surfaces(seen, to_host(minimise(seen, options, engine=engine, look=known).w))
+        behind = behind_surfaces(seen, minimise(seen, options, engine=engine, look=known).w)
         if behind is not None and behind.reversed:
             doubts.append(reversed_sentence(scene))
     views, pairs = _views(scene, look), _pairs(scene, look, engine)
@@ -147,7 +147,8 @@ def _maps(scene: Scene, look: Look) -> NDArray[np.float32]:
     """Return how each target differs from the reference where both should show the same, in levels of 255."""
     views, (gain, offset) = views_of(scene, k=look.k), look.compared.gains
     assert views.order is not None
-    pixels = matched(views, to_host(look.copy.swept.w), every=1)
-    targets = (pixels.targets - offset[..., None]) / gain[..., None]
-    maps = LEVELS * np.abs(targets - pixels.reference).mean(axis=1).reshape(-1, *views.shape)
+    pixels = matched(views, look.copy.swept.w, every=1)
+    targets = (to_host(pixels.targets) - offset[..., None]) / gain[..., None]
+    maps = LEVELS * np.abs(targets - to_host(pixels.reference)).mean(axis=1)
+    maps = np.where(to_host(pixels.seen), maps, np.nan).reshape(-1, *views.shape)
     return maps[np.argsort(views.order)].astype(np.float32)

@@ -6,12 +6,11 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from gradcon import engines
-from gradcon.engines import Device, Worker
 from gradcon.errors import InputError
 from gradcon.methods.estimation import Finished, as_result, brought, check_scene, compile_for, engine_for, finish
 from gradcon.methods.options import Options
@@ -19,6 +18,9 @@ from gradcon.methods.registry import METHODS
 from gradcon.result import Result
 from gradcon.scene import Scene
 from gradcon.scene.geometry import Floats
+
+if TYPE_CHECKING:
+    from gradcon.methods.preparation import Prepared
 
 
 def estimate_many(
@@ -33,8 +35,8 @@ def estimate_many(
 ) -> Iterator[Result]:
     """Estimate one scene after the other: the frames of a light-field video, or a dataset.
 
-    While one scene is computed, the next one is taken from `scenes` (which may read it from files) and brought to the
-    engine's device, and the maps of the one before are brought back and compared with its truth.
+    While one scene is computed, the next one is taken from `scenes` (which may read it from files), brought to the
+    engine's device and looked at, and the maps of the one before are brought back and compared with its truth.
 
     Parameters
     ----------
@@ -111,19 +113,12 @@ def _results(scenes: Iterable[Scene], how: _How) -> Iterator[Result]:
 
 
 def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator[Finished]:
-    from gradcon.methods.preparation import prepare_where_it_fits  # `gradcon --help` need not wait for it
-
-    source, device, initial = iter(scenes), engines.device_for(how.engine), how.initial
-    engine: Worker | None = None
-    known: Floats | None = None  # the alignment, which all frames of a video share
-    coming_in = inwards.submit(_next_scene, source, device, how.engine)
-    while (pair := coming_in.result()) is not None:
-        scene, there = pair
-        coming_in = inwards.submit(_next_scene, source, device, how.engine)
-        compile_for(there, how.options, how.engine)
-        start, is_first = time.perf_counter(), engine is None
-        ready, name = prepare_where_it_fits(there, how.options, how.engine, how.check_directions and is_first, known)
-        known = ready.alignment
+    incoming, initial, engine = _incoming(scenes, how), how.initial, None
+    coming_in = inwards.submit(next, incoming, None)
+    while (found := coming_in.result()) is not None:
+        scene, ready, name = found
+        coming_in = inwards.submit(next, incoming, None)
+        start, is_first = time.perf_counter() - ready.seconds, engine is None
         engine = engine_for(name, ready, how.on_device, after=engine)
         if how.chained and not is_first and initial.shape != scene.shape:
             initial = None  # a video that changes its size begins anew
@@ -136,9 +131,25 @@ def _computed(scenes: Iterable[Scene], how: _How, inwards: Executor) -> Iterator
             initial = finished.maps[0]
 
 
-def _next_scene(source: Iterator[Scene], device: Device, engine: str) -> tuple[Scene, Scene] | None:
-    """Return the next scene as it is given, which its result keeps, and with its views where the engine wants them."""
-    for scene in source:
+class _Incoming(NamedTuple):
+    """A scene that is ready to be estimated."""
+
+    scene: Scene  # as it is given, which its result keeps
+    ready: Prepared  # with its views where the engine wants them
+    engine: str
+
+
+def _incoming(scenes: Iterable[Scene], how: _How) -> Iterator[_Incoming]:
+    """Bring one scene after the other to the engine's device, and look at it there."""
+    from gradcon.methods.preparation import prepare_where_it_fits  # `gradcon --help` need not wait for it
+
+    device, check_places = engines.device_for(how.engine), how.check_directions
+    known: Floats | None = None  # the alignment, which all frames of a video share
+    for scene in scenes:
         check_scene(scene)
-        return scene, brought(scene, device, engine)
-    return None
+        there = brought(scene, device, how.engine)
+        compile_for(there, how.options, how.engine)
+        with device.ahead():
+            ready, engine = prepare_where_it_fits(there, how.options, how.engine, check_places, known)
+        known, check_places = ready.alignment, False
+        yield _Incoming(scene, ready, engine)

@@ -42,27 +42,27 @@ class Prepared(NamedTuple):
 
 
 def prepare_where_it_fits(
-    scene: Scene, options: Options, engine: str, check_layout: bool = True, known: Floats | None = None
+    scene: Scene, options: Options, engine: str, check_places: bool = True, known: Floats | None = None
 ) -> tuple[Prepared, str]:
     """Prepare a scene, and return the engine that has room for it: `auto` takes the CPU if the GPU has too little."""
     try:
-        return prepare(scene, options, engine, check_layout, known), engine
+        return prepare(scene, options, engine, check_places, known), engine
     except InputError:
         if engine != engines.AUTO or engines.kind_for(engine).name == PREFERRED[-1]:
             raise
-        return prepare(scene.to_host(), options, PREFERRED[-1], check_layout, known), PREFERRED[-1]
+        return prepare(scene.to_host(), options, PREFERRED[-1], check_places, known), PREFERRED[-1]
 
 
 @in_words
 def prepare(
-    scene: Scene, options: Options, engine: str, check_layout: bool = True, known: Floats | None = None
+    scene: Scene, options: Options, engine: str, check_places: bool = True, known: Floats | None = None
 ) -> Prepared:
     """Look at a scene and prepare it; `known` is its alignment, if an earlier frame of a video has shown it."""
     began = time.perf_counter()
     if options.align:
         known = alignment(scene, engine) if known is None else known
         scene = moved(scene, known)
-    look = look_at(scene, options, engine, check_layout)
+    look = look_at(scene, options, engine, check_places)
     if known is not None:
         look = look._replace(findings=replace(look.findings, aligned=True, out_of_place=_mean_shift(known, scene)))
     if look.findings.left_out:

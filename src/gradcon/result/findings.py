@@ -39,8 +39,9 @@ class Findings:
         Whether the differences are worth compensating.
     compensated : bool
         Whether they are compensated.
-    out_of_place : float
-        How far the targets lie beside the place where they should, in pixels: the root mean square.
+    out_of_place : float or None
+        How far the targets lie beside the place where they should, in pixels: the root mean square.  None if that was
+        not checked.
     aligned : bool
         Whether that was compensated, too.
     odd_views : list of str
@@ -62,7 +63,7 @@ class Findings:
     brightness: list[Brightness] = field(default_factory=list)
     noticeable: bool = False
     compensated: bool = False
-    out_of_place: float = 0.0
+    out_of_place: float | None = None
     aligned: bool = False
     odd_views: list[str] = field(default_factory=list)
     left_out: bool = False
@@ -99,6 +100,8 @@ class Findings:
     def _places(self) -> str:
         if self.layout is not None:
             return f"laid out differently ({f'--flip {self.layout}' if self.layout else 'no --flip'})"
+        if self.out_of_place is None:
+            return "their places were not checked"
         if self.aligned:
             return f"aligned, by {self.out_of_place:.1f} pixels"
         return f"in place within {max(self.out_of_place, 0.05):.1f} pixels"

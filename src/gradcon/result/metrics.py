@@ -5,10 +5,12 @@ Pixels whose truth is unknown (NaN) are left out.  A non-finite estimate counts 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import Any
 
-from gradcon.arrays import to_host
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradcon.arrays import beside, module_of
 from gradcon.errors import InputError
 
 BORDER = 15  # pixels that the benchmark leaves out on every side
@@ -39,7 +41,7 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     50.0
     """
     error, known = compared(disparity, ground_truth)
-    inner = np.zeros_like(known)
+    inner = module_of(known).zeros_like(known)
     inner[border : error.shape[0] - border, border : error.shape[1] - border] = True
     inner &= known
     if not inner.any():  # the image is all border
@@ -47,32 +49,37 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     return {"rmse": rmse(error[known]), **_benchmark(error[inner])}
 
 
-def compared(disparity: ArrayLike, ground_truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return |disparity - truth|, infinite where the estimate is not finite, and a mask of where the truth is known."""
-    estimate, truth = (to_host(array).astype(np.float64) for array in (disparity, ground_truth))
+def compared(disparity: Any, ground_truth: Any) -> tuple[Any, Any]:
+    """Return |disparity - truth|, infinite where the estimate is not finite, and a mask of where the truth is known.
+
+    Both are where the disparity is: in the host's memory or in a GPU's.
+    """
+    xp = module_of(disparity)
+    estimate, truth = (beside(array, disparity).astype(np.float64) for array in (disparity, ground_truth))
     if estimate.shape != truth.shape:
         problem = f"is {_size(estimate)} pixels but the ground truth is {_size(truth)}"
         raise InputError("disparity", problem, "evaluate a result against its own scene")
-    known = np.isfinite(truth)
+    known = xp.isfinite(truth)
     if not known.any():
         raise InputError("ground truth", "is unknown at every pixel", "give one that is known somewhere")
-    return np.where(np.isfinite(estimate), np.abs(estimate - np.where(known, truth, 0)), np.inf), known
+    return xp.where(xp.isfinite(estimate), xp.abs(estimate - xp.where(known, truth, 0)), np.inf), known
 
 
-def _benchmark(error: NDArray[np.float64]) -> dict[str, float]:
+def _benchmark(error: Any) -> dict[str, float]:
     mse = rmse(error) ** 2
-    bad = {f"badpix_{round(100 * limit):03d}": 100.0 * float(np.mean(error > limit)) for limit in BADPIX}
-    return {"rmse_inner": float(np.sqrt(mse)), "mse_100": 100.0 * mse, **bad, "q25": 100.0 * _q25(error)}
+    bad = {f"badpix_{round(100 * limit):03d}": 100.0 * float((error > limit).mean()) for limit in BADPIX}
+    return {"rmse_inner": mse**0.5, "mse_100": 100.0 * mse, **bad, "q25": 100.0 * _q25(error)}
 
 
-def rmse(error: NDArray[np.float64]) -> float:
+def rmse(error: Any) -> float:
     """Return the root of the mean square."""
-    return float(np.sqrt(np.mean(error**2)))
+    return float((error**2).mean()) ** 0.5
 
 
-def _q25(error: NDArray[np.float64]) -> float:
-    return float(np.percentile(error, 25, method="lower"))
+def _q25(error: Any) -> float:
+    last = int(0.25 * (error.size - 1))
+    return float(module_of(error).partition(error, last)[last])
 
 
-def _size(array: NDArray[np.float64]) -> str:
+def _size(array: Any) -> str:
     return " x ".join(str(n) for n in array.shape[::-1])

@@ -129,16 +129,20 @@ class CupyGpu:
         self.cupy.cuda.get_current_stream().synchronize()
 
     @contextmanager
+    def ahead(self) -> Iterator[None]:
+        with self.cupy.cuda.Device(self.number), self.incoming:
+            yield
+            self.incoming.synchronize()
+
+    @contextmanager
     def aside(self) -> Iterator[None]:
         with self.cupy.cuda.Device(self.number), self.outgoing:
             yield
 
     @in_words
     def transfer(self, scene: Scene) -> Scene:
-        with self.cupy.cuda.Device(self.number), self.incoming:
-            moved = scene.to_device()
-            self.incoming.synchronize()
-        return moved
+        with self.ahead():
+            return scene.to_device()
 
     @in_words
     def mark(self) -> Any:

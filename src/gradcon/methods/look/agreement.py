@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import to_host
+from gradcon.arrays import module_of, to_host
 from gradcon.engines.sweep import Views
-from gradcon.methods.look.gains import FLAT, Compared, best_fitting, fitted
-from gradcon.methods.look.small_copy import Matched, matched, sampled_rows_and_columns
+from gradcon.methods.look.gains import FLAT, Compared, best_fitting, fitted, mean_and_spread
+from gradcon.methods.look.small_copy import Matched, matched, sampled
 
 ODD = 3.0  # times the usual residual makes a view odd
 USUAL = 0.004  # the least that counts as usual
@@ -31,7 +31,7 @@ def identical(views: Views) -> bool:
 
 def unrelated(compared: Compared) -> bool:
     """Return whether the views agree at no disparity: hardly better than any two pixels of the reference do."""
-    reference = compared.pixels.reference
+    reference = to_host(compared.pixels.reference)
     others = np.random.default_rng(0).permutation(reference.shape[1])
     known = compared.residuals[np.isfinite(compared.residuals)]
     if not known.size:
@@ -61,9 +61,9 @@ def odd_views(views: Views, compared: Compared) -> Odd:
 
 def _blank(pixels: Matched) -> NDArray[np.bool_]:
     """Return which views show nothing, although the reference does."""
-    seen = (target[:, np.isfinite(target[0])] for target in pixels.targets)
-    flat = np.array([part.size > 0 and part.std(axis=1).max() < FLAT for part in seen])
-    return flat & bool(pixels.reference.std(axis=1).max() >= FLAT)
+    spread = mean_and_spread(pixels.targets, pixels.seen).spread.max(axis=1)
+    flat = to_host(pixels.seen.any(axis=1) & (spread < FLAT))
+    return flat & bool(flat.any() and pixels.reference.std(axis=1).max() >= FLAT)
 
 
 def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> bool:
@@ -72,7 +72,7 @@ def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> b
         return False
     colours = views.colours[[0, *(1 + t for t in pair)]]
     two = views._replace(colours=colours, epipoles=views.epipoles[list(reversed(pair))])
-    exchanged = fitted(matched(two, to_host(compared.copy.swept.w)))[1]
+    exchanged = fitted(matched(two, compared.copy.swept.w))[1]
     return bool((exchanged * CLEARLY < compared.residuals[list(pair)]).all())
 
 
@@ -111,37 +111,38 @@ class Agreement:
 
 def displacements(views: Views, compared: Compared) -> Motion:
     """Find by least squares how each target must be moved to agree with the reference."""
-    pixels, gains = compared.pixels, compared.gains
-    height, width = views.shape
-    J = _slopes(views, pixels)
+    pixels, (height, width), xp = compared.pixels, views.shape, module_of(compared.pixels.targets)
+    gain, offset = (xp.asarray(part, np.float32)[:, :, None] for part in compared.gains)
+    difference = (pixels.targets - offset) / gain - pixels.reference
     scale = np.array([1, 1, np.hypot(height, width) / 4, np.hypot(height, width) / 4])  # so that all are pixels
-    found, remaining = np.zeros((len(pixels.targets), 4)), np.ones(len(pixels.targets))
-    for t, target in enumerate(pixels.targets):
-        seen = kept = np.flatnonzero(np.isfinite(target[0]))
-        if len(seen) < FEWEST:
-            continue
-        difference = (target - gains.offset[t][:, None]) / gains.gain[t][:, None] - pixels.reference
-        for _ in range(FITS):
-            A = J.take(kept, axis=2).reshape(4, -1) / scale[:, None]
-            found[t] = -np.linalg.solve(A @ A.T + RIDGE * np.eye(4), A @ difference.take(kept, axis=1).ravel()) / scale
-            rest = np.abs(difference + np.tensordot(found[t], J, axes=1)).mean(axis=0)
-            kept = seen[best_fitting(rest[seen], KEPT)]
-        before = float(np.abs(difference.take(kept, axis=1)).mean(axis=0).sum())
-        remaining[t] = rest[kept].sum() / max(before, RIDGE)
+    A = _slopes(views, pixels) / xp.asarray(scale, np.float32)[:, None, None]
+    squares, kept = (A[:, None] * A).sum(axis=2).reshape(16, -1).T, pixels.seen
+    for _ in range(FITS):
+        share = kept.astype(np.float32)
+        normal = (share @ squares).astype(np.float64).reshape(-1, 4, 4) + RIDGE * xp.eye(4)
+        right = (difference * share[:, None]).reshape(len(difference), -1) @ A.reshape(4, -1).T
+        found = -xp.linalg.solve(normal, right.astype(np.float64)[:, :, None])[:, :, 0]
+        moved = (found.astype(np.float32) @ A.reshape(4, -1)).reshape(difference.shape)
+        rest = xp.abs(difference + moved).mean(axis=1)
+        kept = best_fitting(rest, pixels.seen, KEPT)
+    before = (xp.abs(difference).mean(axis=1) * kept).sum(axis=1)
+    remaining = (rest * kept).sum(axis=1) / xp.maximum(before, np.float32(RIDGE))
+    found, remaining, seen = (to_host(part) for part in (found, remaining, pixels.seen.sum(axis=1)))
+    found, remaining = np.where((seen >= FEWEST)[:, None], found / scale, 0), np.where(seen >= FEWEST, remaining, 1)
     return Motion(found[:, :2], found[:, 2], found[:, 3], remaining)
 
 
-def _slopes(views: Views, pixels: Matched) -> NDArray[np.float64]:
+def _slopes(views: Views, pixels: Matched) -> Any:
     """Return how a shift along x and y, a turn and a zoom change the reference, (4, C, N)."""
-    rows, columns = sampled_rows_and_columns(views.shape)
-    reference = to_host(views.colours[0]).astype(np.float64) * views.scale
-    down, across = (_slope(reference, axis)[:, rows][:, :, columns] for axis in (1, 2))
-    down, across = (part.reshape(len(part), -1) for part in (down, across))
+    xp = module_of(views.colours)
+    reference = views.colours[0].astype(np.float32) * np.float32(views.scale)
+    down, across = (_slope(reference, axis)[:, sampled(), sampled()].reshape(len(reference), -1) for axis in (1, 2))
     height, width = views.shape
-    x, y = pixels.x - (width - 1) / 2, pixels.y - (height - 1) / 2
-    return np.stack([across, down, x * down - y * across, x * across + y * down])
+    x, y = pixels.x - np.float32((width - 1) / 2), pixels.y - np.float32((height - 1) / 2)
+    return xp.stack([across, down, x * down - y * across, x * across + y * down])
 
 
-def _slope(image: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _slope(image: Any, axis: int) -> Any:
     """Return the derivative along an axis; 0 if there is only one pixel."""
-    return np.gradient(image, axis=axis) if image.shape[axis] > 1 else np.zeros_like(image)
+    xp = module_of(image)
+    return xp.gradient(image, axis=axis) if image.shape[axis] > 1 else xp.zeros_like(image)

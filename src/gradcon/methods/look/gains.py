@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import to_host
+from gradcon.arrays import module_of, to_host
 from gradcon.engines.sweep import Views
 from gradcon.methods.look.small_copy import Matched, SmallCopy, matched, searched
 from gradcon.scene.compensation import compensated_colours
@@ -25,9 +25,6 @@ SETTLED = 0.004  # change of brightness between two rounds that no longer matter
 ROUNDS = 3
 FEWEST = 64  # matched pixels that tell a gain
 NOTICEABLE = 0.006  # difference of brightness that is worth compensating; interpolation alone makes 0.005
-
-
-Pixels = NDArray[np.float32]  # (N, C)
 
 
 class Gains(NamedTuple):
@@ -43,6 +40,13 @@ class Gains(NamedTuple):
     def effect(self, brightness: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return by how much each target is brighter than the reference, at the reference's brightness (C,)."""
         return (self.gain - 1) * brightness + self.offset
+
+
+class Brightness(NamedTuple):
+    """The mean and the standard deviation of each channel of some views, (T, C)."""
+
+    mean: Any
+    spread: Any
 
 
 class Compared(NamedTuple):
@@ -61,7 +65,7 @@ def compare(views: Views, engine: str) -> Compared:
     for _ in range(ROUNDS):
         colours, scale = compensated_colours(views.colours, views.scale, *gains) if gains else views[:2]
         copy = searched(views._replace(colours=colours, scale=scale), engine)
-        pixels = matched(views, to_host(copy.swept.w))
+        pixels = matched(views, copy.swept.w)
         found, residuals = fitted(pixels)
         change = found.effect(brightness) - (gains.effect(brightness) if gains else 0)
         if np.abs(change).max() < SETTLED:
@@ -73,48 +77,52 @@ def compare(views: Views, engine: str) -> Compared:
 
 def fitted(pixels: Matched) -> tuple[Gains, NDArray[np.float64]]:
     """Return the gains of the targets, and the mean difference that remains at the pixels that fit best."""
-    gains, reference = Gains.none(pixels.targets.shape[:2]), pixels.reference.T
-    residuals = np.full(len(pixels.targets), np.nan)
-    for t, target in enumerate(pixels.targets):
-        seen = np.flatnonzero(np.isfinite(target[0]))
-        if len(seen) >= FEWEST:
-            both = reference.take(seen, axis=0), target.T.take(seen, axis=0)
-            gains.gain[t], gains.offset[t], residuals[t] = _fit(*both)
-    return gains, residuals
-
-
-def _fit(reference: Pixels, target: Pixels) -> tuple[Any, Any, float]:
-    """Return the gain and offset of each channel, and the mean difference of the pixels that fit best."""
-    kept_reference, kept_target = reference, target
+    xp, reference, targets = module_of(pixels.targets), pixels.reference[None], pixels.targets
+    kept = pixels.seen
     for _ in range(FITS):
-        mean, spread = zip(*(_mean_and_spread(kept) for kept in (kept_reference, kept_target)), strict=True)
-        # A blank view has no gain: it is odd.
-        gain = np.where(np.minimum(*spread) > FLAT, spread[1] / np.maximum(spread[0], FLAT), 1.0)
-        gain = np.clip(gain, 1 / LARGEST, LARGEST)
-        offset = mean[1] - gain * mean[0]
-        difference = np.abs((target - offset) / gain - reference).mean(axis=1)
-        best = best_fitting(difference, KEPT)
-        kept_reference, kept_target = reference.take(best, axis=0), target.take(best, axis=0)
-    return gain, offset, float(difference[best].mean())
+        gain, offset = _equalising(mean_and_spread(reference, kept), mean_and_spread(targets, kept))
+        difference = xp.abs((targets - offset[:, :, None]) / gain[:, :, None] - reference).mean(axis=1)
+        kept = best_fitting(difference, pixels.seen, KEPT)
+    residuals = (difference * kept).sum(axis=1) / xp.maximum(kept.sum(axis=1), 1)
+    enough = to_host(pixels.seen.sum(axis=1)) >= FEWEST
+    gain, offset, residuals = (to_host(part).astype(np.float64) for part in (gain, offset, residuals))
+    found = (np.where(enough[:, None], *pair) for pair in zip((gain, offset), Gains.none(gain.shape), strict=True))
+    return Gains(*found), np.where(enough, residuals, np.nan)
 
 
-def _mean_and_spread(pixels: Pixels) -> tuple[Any, Any]:
-    """Return the mean and the standard deviation of each channel; NumPy's `std` would compute the mean again."""
-    mean = pixels.mean(axis=0)
-    return mean, np.sqrt(np.square(pixels - mean).mean(axis=0))
+def _equalising(reference: Brightness, target: Brightness) -> tuple[Any, Any]:
+    """Return gain and offset that take the reference's mean and spread to the targets'; a blank view has none."""
+    xp, flattest = module_of(target.spread), np.float32(FLAT)
+    gain = target.spread / xp.maximum(reference.spread, flattest)
+    gain = xp.where(xp.minimum(target.spread, reference.spread) > flattest, gain, np.float32(1))
+    gain = xp.clip(gain, np.float32(1 / LARGEST), np.float32(LARGEST))
+    return gain, target.mean - gain * reference.mean
 
 
-def best_fitting(difference: NDArray[Any], share: float) -> NDArray[np.intp]:
-    """Return which differences are not above the quantile that cuts off the given share of them."""
-    last = int(share * (len(difference) - 1))
-    return np.flatnonzero(difference <= np.partition(difference, last)[last])
+def mean_and_spread(images: Any, kept: Any) -> Brightness:
+    """Return the mean and the standard deviation of each channel of (T, C, N) over the pixels that are kept, (T, N)."""
+    xp = module_of(images)
+    share = (kept / xp.maximum(kept.sum(axis=1, keepdims=True), 1)).astype(np.float32)[:, :, None]
+    mean = images @ share
+    spread = xp.sqrt(xp.square(images - mean) @ share)
+    return Brightness(mean[:, :, 0], spread[:, :, 0])
+
+
+def best_fitting(difference: Any, seen: Any, share: float) -> Any:
+    """Return which of the differences (T, N) that are seen stay below the quantile that cuts off the given share."""
+    xp = module_of(difference)
+    ordered = xp.sort(xp.where(seen, difference, np.float32(np.inf)), axis=1)
+    last = (share * xp.maximum(seen.sum(axis=1) - 1, 0)).astype(np.intp)
+    return seen & (difference <= xp.take_along_axis(ordered, last[:, None], axis=1))
 
 
 def _striking(views: Views) -> tuple[NDArray[np.float64], Gains | None]:
     """Return the reference's brightness, and the gains by all pixels if they are too large to match the views."""
-    images = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
-    mean = np.asarray(np.nan_to_num(np.nanmean(images, axis=(2, 3), dtype=np.float64)))
-    spread = np.asarray(np.nan_to_num(np.nanstd(images, axis=(2, 3), dtype=np.float64)))
-    gain = np.where(np.minimum(spread[1:], spread[0]) > FLAT, spread[1:] / np.maximum(spread[0], FLAT), 1.0)
-    gains = Gains(np.clip(gain, 1 / LARGEST, LARGEST), mean[1:] - gain * mean[0])
-    return mean[0], gains if np.abs(gains.effect(mean[0])).max() > STRIKING else None
+    xp = module_of(views.colours)
+    images = views.colours.reshape(*views.colours.shape[:2], -1).astype(np.float32) * np.float32(views.scale)
+    seen = xp.isfinite(images[:, 0])
+    found = mean_and_spread(xp.where(seen[:, None], images, np.float32(0)), seen)
+    reference, targets = (Brightness(*(part[which] for part in found)) for which in (slice(1), slice(1, None)))
+    gains = Gains(*(to_host(part).astype(np.float64) for part in _equalising(reference, targets)))
+    brightness = to_host(reference.mean[0]).astype(np.float64)
+    return brightness, gains if np.abs(gains.effect(brightness)).max() > STRIKING else None

@@ -26,7 +26,13 @@ MOST_NAMES = 6  # that a sentence lists
 
 
 def judged(
-    findings: Findings, scene: Scene, agreement: Agreement, k: int, better: Layout | None, aligned: bool
+    findings: Findings,
+    scene: Scene,
+    agreement: Agreement,
+    k: int,
+    better: Layout | None,
+    aligned: bool,
+    check_places: bool = True,
 ) -> Findings:
     """Add what is wrong to the findings; `better` is a layout that explains the views better, if there is one."""
     small = agreement.views
@@ -53,6 +59,8 @@ def judged(
         text = f"{_listed(findings.odd_views)} disagree{'s' * (len(odd.views) == 1)} with the other views"
         then = "left out" if few else "too many to be left out"
         findings = _doubted(findings, scene, f"{text} ({then}). Look at the pictures.")
+    if not check_places:
+        return findings
     unusual = [*odd.views, *(t for pair in odd.exchanged for t in pair)]
     out_of_place, remaining = _out_of_place(small, agreement.motion, unusual)
     findings = replace(findings, out_of_place=k * out_of_place)

@@ -15,6 +15,7 @@ from gradcon.engines.sweep_views import views_of
 from gradcon.methods.look import layouts
 from gradcon.methods.look.agreement import Agreement
 from gradcon.methods.look.gains import Compared, compare
+from gradcon.methods.look.hidden import behind_surfaces
 from gradcon.methods.look.judgement import judged
 from gradcon.methods.look.noise import measured_noise, measured_texture
 from gradcon.methods.look.small_copy import SmallCopy
@@ -45,14 +46,14 @@ class Look(NamedTuple):
         return self.compared.copy
 
 
-def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", check_layout: bool = True) -> Look:
-    """Look at a scene; what `options` give is not looked for."""
+def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", check_places: bool = True) -> Look:
+    """Look at a scene; what `options` give is not looked for, nor is where the cameras stand unless it is checked."""
     options = options or Options()
     k = shrink_factor(scene.shape)
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
     low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
-    halvings(scene.shape, low, high, copy.tried.step / k)  # refuses a range that no copy of the views can be searched in
+    halvings(scene.shape, low, high, copy.tried.step / k)  # refuses a range that no copy can be searched in
     noise = measured_noise(scene, low, high, engine) if options.noise is None else options.noise
     findings = Findings(
         disparity_range=(low, high),
@@ -64,9 +65,9 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
         compensated=compared.noticeable and options.gains,
         doubts=[f"{scene.name}: {doubt}." for doubt in scene.doubts],
     )
-    better = _better_layout(scene, copy, engine) if check_layout else None
+    better = _better_layout(scene, copy, engine) if check_places else None
     agreement = Agreement(compared)
-    return Look(judged(findings, scene, agreement, k, better, options.align), agreement, k)
+    return Look(judged(findings, scene, agreement, k, better, options.align, check_places), agreement, k)
 
 
 def _brightness(scene: Scene, compared: Compared) -> list[Brightness]:
@@ -84,5 +85,5 @@ def _better_layout(scene: Scene, copy: SmallCopy, engine: str) -> Layout | None:
     if axes is None:
         return None
     turned = laid_out(shrunk(scene, LARGE), axes)
-    behind = layouts.behind_surfaces(turned, minimise(turned, Options("sweep"), engine=engine).w)
+    behind = behind_surfaces(turned, minimise(turned, Options("sweep"), engine=engine).w)
     return axes.then(Layout(x=True, y=True)) if behind is not None and behind.reversed else axes

@@ -7,13 +7,13 @@ noisier than it is; then the difference between the views at the best disparitie
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradcon import engines
-from gradcon.arrays import module_of, to_host
+from gradcon.arrays import module_of
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.sweep.labels import Labels, step_of
 from gradcon.scene import Scene
+from gradcon.scene.luma import Image
 
 BLOCK = 8  # pixels
 FLATTEST = 0.1  # the share of the blocks that counts as flat
@@ -29,7 +29,7 @@ IN_AGREEING = 0.8  # how much these differ, if all there is is noise of deviatio
 
 def measured_noise(scene: Scene, low: float, high: float, engine: str) -> float:
     """Return the standard deviation of the noise of a channel, for pixels from 0 to 1."""
-    flat = flat_noise(to_host(scene.reference)) / noise_of_luma(1.0, scene)
+    flat = flat_noise(scene.reference) / noise_of_luma(1.0, scene)
     return min(flat, _between(scene, low, high, engine)) if flat > SUSPICIOUS else flat
 
 
@@ -40,17 +40,18 @@ def noise_of_luma(noise: float, scene: Scene) -> float:
 
 def measured_texture(scene: Scene, noise: float) -> float:
     """Return how much the reference varies within the blocks of its flatter part, in units of the noise."""
-    luma, deviation = to_host(scene.reference), noise_of_luma(noise, scene)
+    luma, deviation = scene.reference, noise_of_luma(noise, scene)
     rows, columns = (n // BLOCK for n in luma.shape)
     if min(rows, columns) < 1 or deviation <= 0:
         return np.inf
     blocks = luma[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK)
-    power = np.square(np.quantile(blocks.std(axis=(1, 3)), FLATTER)) - deviation**2
+    power = float(module_of(luma).quantile(blocks.std(axis=(1, 3)), FLATTER)) ** 2 - deviation**2
     return float(np.sqrt(max(power, 0.0))) / deviation
 
 
-def flat_noise(luma: NDArray[np.float32]) -> float:
+def flat_noise(luma: Image) -> float:
     """Return the standard deviation of the noise in the flattest blocks of an image."""
+    xp = module_of(luma)
     rows, columns = ((n - 2) // BLOCK for n in luma.shape)
     if min(rows, columns) < 1:
         return 0.0
@@ -59,10 +60,10 @@ def flat_noise(luma: NDArray[np.float32]) -> float:
     curved = image[:, :-2] - 2 * image[:, 1:-1] + image[:, 2:]
     curved = (curved[:-2] - 2 * curved[1:-1] + curved[2:]) / 6
     shape = rows, BLOCK, columns, BLOCK
-    deviation = np.sqrt(np.square(curved).reshape(shape).mean(axis=(1, 3)))
+    deviation = xp.sqrt(xp.square(curved).reshape(shape).mean(axis=(1, 3)))
     brightness = image[1:-1, 1:-1].reshape(shape).mean(axis=(1, 3))
     shown = deviation[(brightness > LEAST) & (brightness < MOST)]
-    return float(np.quantile(shown, FLATTEST)) / IN_FLATTEST if shown.size else 0.0
+    return float(xp.quantile(shown, FLATTEST)) / IN_FLATTEST if shown.size else 0.0
 
 
 def _between(scene: Scene, low: float, high: float, engine: str) -> float:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gradcon import engines
-from gradcon.arrays import to_host
-from gradcon.engines.sweep import Views
+from gradcon.arrays import beside, module_of
+from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep import settings
 from gradcon.methods.sweep.labels import Labels, whole_range
 from gradcon.methods.sweep.noise import noise_level
@@ -37,45 +37,56 @@ def searched(views: Views, engine: str) -> SmallCopy:
 
 
 class Matched(NamedTuple):
-    """Pixels of the reference, and what the targets show where they should see the same."""
+    """Pixels of the reference, and what the targets show where they should see the same, in the views' memory."""
 
-    x: NDArray[np.float32]  # (N,)
-    y: NDArray[np.float32]
-    reference: NDArray[np.float32]  # (C, N), from 0 to 1
-    targets: NDArray[np.float32]  # (T, C, N), NaN where a target does not see the pixel
-
-
-def sampled_rows_and_columns(shape: tuple[int, int], every: int = EVERY) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows and columns whose pixels are compared."""
-    rows, columns = (np.arange(every // 2, n, every) for n in shape)
-    return rows, columns
+    x: Any  # (N,) float32
+    y: Any
+    reference: Any  # (C, N), from 0 to 1
+    seen: Any  # (T, N) bool: whether a target sees the pixel
+    targets: Any  # (T, C, N), 0 where a target does not see the pixel
 
 
-def matched(views: Views, disparity: NDArray[np.float32], every: int = EVERY) -> Matched:
+def sampled(every: int = EVERY) -> slice:
+    """Return which rows, or columns, are compared."""
+    return slice(every // 2, None, every)
+
+
+def matched(views: Views, disparity: Map, every: int = EVERY) -> Matched:
     """Look up one of `every` pixels of the reference along each axis in all targets, by bilinear interpolation."""
-    rows, columns = sampled_rows_and_columns(views.shape, every)
-    y, x = (a.ravel().astype(np.float32) for a in np.meshgrid(rows, columns, indexing="ij"))
-    w = disparity[np.ix_(rows, columns)].ravel()
-    colours = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
-    reference = colours[0][:, rows][:, :, columns].reshape(colours.shape[1], -1)
-    targets = np.stack([seen_at(image, x, y, w, e) for image, e in zip(colours[1:], views.epipoles, strict=True)])
-    return Matched(x, y, reference, targets)
+    xp, which = module_of(views.colours), sampled(every)
+    rows, columns = (xp.arange(n, dtype=np.float32)[which] for n in views.shape)
+    y, x = (a.ravel() for a in xp.meshgrid(rows, columns, indexing="ij"))
+    w = beside(disparity, views.colours)[which, which].ravel()
+    colours = views.colours[0, :, which, which]
+    reference = colours.reshape(len(colours), -1).astype(np.float32) * np.float32(views.scale)
+    targets = seen_at(views.colours[1:], x, y, w, views.epipoles) * np.float32(views.scale)
+    seen = xp.isfinite(targets[:, 0])
+    return Matched(x, y, reference, seen, xp.where(seen[:, None], targets, np.float32(0)))
 
 
-def seen_at(
-    image: NDArray[np.float32], x: NDArray[Any], y: NDArray[Any], w: NDArray[np.float32], epipole: ArrayLike
-) -> NDArray[np.float32]:
-    """Return the colours (C, N) that a target shows of the pixels (x, y) of disparity w; NaN outside its frame."""
-    height, width = image.shape[1:]
-    e_x, e_y, e_z = (np.float32(e) for e in np.asarray(epipole))
+def seen_at(images: Any, x: Any, y: Any, w: Any, epipoles: NDArray[np.float64]) -> Any:
+    """Return what targets (T, C, height, width) show of the pixels (x, y) of disparity w, (T, C, N).
+
+    It is NaN outside a target's frame.
+    """
+    xp = module_of(images)
+    e_x, e_y, e_z = xp.asarray(epipoles.T[:, :, None], np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = 1 + e_z * w
-        u, v = (x + e_x * w) / z, (y + e_y * w) / z
-        inside = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
-    u, v = np.where(inside, u, 0), np.where(inside, v, 0)
-    left, top = np.minimum(u.astype(np.int64), max(width - 2, 0)), np.minimum(v.astype(np.int64), max(height - 2, 0))
-    right, below = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
-    p, q = (u - left).astype(np.float32), (v - top).astype(np.float32)
-    upper = (1 - p) * image[:, top, left] + p * image[:, top, right]
-    lower = (1 - p) * image[:, below, left] + p * image[:, below, right]
-    return np.where(inside, (1 - q) * upper + q * lower, np.float32(np.nan))
+        u, v = (xp.where(z > 0, (a + e * w) / z, np.float32(-1)) for a, e in ((x, e_x), (y, e_y)))
+    return xp.moveaxis(interpolated(images, xp.arange(len(images))[:, None], u, v), -1, 1)
+
+
+def interpolated(images: Any, which: Any, u: Any, v: Any) -> Any:
+    """Return the colours, along a last axis, that images (T, C, height, width) show at (u, v), bilinearly.
+
+    `which` says for each place in which image it is.  Outside an image, colours are NaN.
+    """
+    xp, (height, width) = module_of(images), images.shape[2:]
+    inside = (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
+    u, v = xp.where(inside, u, 0), xp.where(inside, v, 0)
+    left, top = xp.minimum(u.astype(np.int64), max(width - 2, 0)), xp.minimum(v.astype(np.int64), max(height - 2, 0))
+    right, below = xp.minimum(left + 1, width - 1), xp.minimum(top + 1, height - 1)
+    p, q = ((a - whole).astype(np.float32)[..., None] for a, whole in ((u, left), (v, top)))
+    upper, lower = ((1 - p) * images[which, :, row, left] + p * images[which, :, row, right] for row in (top, below))
+    return xp.where(inside[..., None], (1 - q) * upper + q * lower, np.float32(np.nan))

@@ -6,6 +6,7 @@ Differences are judged relative to this level, so that clean and noisy scenes ne
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,21 +33,19 @@ def noise_level(engine: SweepEngine, labels: Labels) -> Map:
         return xp.full((height, width), LEAST_NOISE, np.float32)
     smallest = xp.minimum(smallest, xp.quantile(known, 1 - OUTLIERS))
     cells = smallest[:, : width // across * across].reshape(len(smallest), -1, across).mean(axis=2)
-    rows, columns = (np.arange(n, dtype=np.float64) for n in cells.shape)
-    rows, columns = rows * down, (columns + 0.5) * across - 0.5
     spread = SPREAD * max(height, width)
-    smooth = (
-        xp.asarray(_weights(height, rows, spread), np.float32)
-        @ cells.astype(np.float32)
-        @ xp.asarray(_weights(width, columns, spread).T, np.float32)
-    )
+    vertical = xp.asarray(_weights(height, cells.shape[0], 0, down, spread))
+    horizontal = xp.asarray(_weights(width, cells.shape[1], (across - 1) / 2, across, spread))
+    smooth = vertical @ cells.astype(np.float32) @ horizontal.T
     return xp.maximum(np.float32(NOISE) * smooth, np.float32(LEAST_NOISE))
 
 
-def _weights(size: int, places: NDArray[Any], spread: float) -> NDArray[np.float64]:
+@lru_cache
+def _weights(size: int, cells: int, first: float, each: int, spread: float) -> NDArray[np.float32]:
     """Return how much of a Gaussian around each of `size` pixels falls into each cell; the outermost have no end."""
+    places = first + each * np.arange(cells)
     borders = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2, [np.inf]])
-    return np.diff(_normal((borders - np.arange(size)[:, None]) / spread), axis=1)
+    return np.diff(_normal((borders - np.arange(size)[:, None]) / spread), axis=1).astype(np.float32)
 
 
 def _normal(x: NDArray[np.float64]) -> NDArray[np.float64]:

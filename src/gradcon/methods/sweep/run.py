@@ -192,7 +192,7 @@ def minimise(
     """Sweep a scene, without what `estimate` adds: warnings and metrics."""
     if isinstance(engine, str):
         engine = engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
-    look = look or look_at(scene, options, engine.name, check_layout=False)
+    look = look or look_at(scene, options, engine.name, check_places=False)
     record = ArmRecord(scene, engine.views) if keep_weights else None
     run = SweepRun(scene, engine, look, options.without, Clock(engine.device), record)
     opening = forecast(engine.views) if progress else ""
