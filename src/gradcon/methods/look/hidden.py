@@ -72,8 +72,6 @@ def _fronts(w: Map, baselines: NDArray[np.float64]) -> Any:
         for (bx, by), surface in zip(baselines, surfaces, strict=True):
             front(w, bx, by, surface)
         return surfaces
-    from cupyx import scatter_max
-
     xp, precise = module_of(w), w.astype(np.float64)
     bx, by = xp.asarray(baselines.T)[:, :, None, None]
     u = xp.rint(xp.arange(width) + bx * precise)
@@ -81,5 +79,5 @@ def _fronts(w: Map, baselines: NDArray[np.float64]) -> Any:
     lands = (u >= 0) & (u < width) & (v >= 0) & (v < height)
     places = xp.where(lands, v * width + u, 0).astype(np.int64) + height * width * xp.arange(len(bx))[:, None, None]
     surfaces = xp.full(len(bx) * height * width, -np.inf, np.float32)
-    scatter_max(surfaces, places, xp.where(lands, w, np.float32(-np.inf)))
+    xp.maximum.at(surfaces, places, xp.where(lands, w, np.float32(-np.inf)))
     return surfaces.reshape(len(bx), height, width)
