@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fuzz.readers import READERS, StrangeError
+from fuzz.texts import steers_terminal
 from gradcon.errors import InputError
 
 FINE, REFUSED, FINDING = "fine", "refused", "finding"
@@ -85,7 +86,7 @@ class Judge:
 
 def complaint(sentence: str, path: Path) -> str:
     """Return what is wrong with the sentence of an InputError, or an empty text."""
-    if not sentence.isprintable():
+    if steers_terminal(sentence):
         return f"a sentence with control characters: {sentence!r:.300}"
     if not sentence.startswith(str(path)):
         return f"a sentence that does not begin with the file: {sentence!r:.300}"

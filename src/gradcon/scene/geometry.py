@@ -66,7 +66,7 @@ class Camera:
         for field, value, shape in (("K", K, (3, 3)), ("R", R, (3, 3)), ("t", t, (3,))):
             try:
                 array = np.asarray(value, dtype=np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):  # an integer of hundreds of digits overflows
                 raise InputError(name, f"{field} is not an array of numbers", f"give {shape} numbers") from None
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(name, f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")

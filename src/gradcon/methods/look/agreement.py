@@ -63,7 +63,8 @@ def _blank(pixels: Matched) -> NDArray[np.bool_]:
     """Return which views show nothing, although the reference does."""
     seen = (target[:, np.isfinite(target[0])] for target in pixels.targets)
     flat = np.array([part.size > 0 and part.std(axis=1).max() < FLAT for part in seen])
-    return flat & bool(pixels.reference.std(axis=1).max() >= FLAT)
+    reference = pixels.reference  # without any pixel if the views are too small to be sampled
+    return flat & bool(reference.size and reference.std(axis=1).max() >= FLAT)
 
 
 def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> bool:
