@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import os
 import shutil
 import sys
 import time
@@ -18,7 +16,6 @@ from batch_scenes import batch, everything
 from gradcon import read_maps, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
-from gradcon.io.outputs import SUMMARY
 from stopping import stopped
 
 QUICK = ["--engine", "reference", "--method", "gcm"]
