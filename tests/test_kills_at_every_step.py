@@ -27,11 +27,10 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tiny scenes, and a video of two tiny frames."""
+    """Two tiny scenes."""
     root = tmp_path_factory.mktemp("scenes")
     for seed, name in enumerate(("one", "two")):
         synth.write("planes", root / "stills" / name, (16, 16), views=3, seed=seed)
-    frames = [synth.render("planes", size=(16, 16), views=3, seed=seed) for seed in range(2)]
     return root
 
 

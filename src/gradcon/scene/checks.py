@@ -71,9 +71,7 @@ def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: 
         return None
     truth = to_host(truth) if on_device(truth) else truth
     with np.errstate(over="ignore"):  # a value too large for float32 counts as unknown
-        array = checked_numbers(
-            name, "the values of its ground truth", to_host(truth) if on_device(truth) else truth
-        ).astype(np.float32)
+        array = checked_numbers(name, "the values of its ground truth", truth).astype(np.float32)
     if array.shape != shape:
         raise InputError(
             name, f"its ground truth has the shape {array.shape} but the views have {shape}", "use the matching file"
