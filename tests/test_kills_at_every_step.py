@@ -9,11 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from batch_scenes import batch, everything
-from gradcon import read_maps, synth
+from gradcon import Options, Result, Scene, estimate, read_maps, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
 from stopping import stopped
@@ -35,9 +36,19 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every run state the same times."""
+def same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every run state the same times, and compute each map once, as only the files matter here."""
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    known: dict[str, Result] = {}
+
+    def estimate_once(scene: Scene, options: Options, **how: Any) -> Result:
+        key = f"{scene.fingerprint()} {options} {how}"
+        if key not in known:
+            known[key] = estimate(scene, options, **how)
+        return known[key]
+
+    monkeypatch.setattr("gradcon.cli.estimates.estimate", estimate_once)
+    monkeypatch.setattr("gradcon.batch.work.estimate", estimate_once)
 
 
 def kill_at_every_step(
@@ -67,7 +78,6 @@ def kill_at_every_step(
         assert everything(out) == expected, f"killed before operation {number}"
         begin()
         number += 1
-    print(number)
     assert number > 3
     assert everything(out) == expected
 
@@ -128,3 +138,13 @@ def test_convert(scenes: Path, tmp_path: Path, name: str) -> None:
 def test_batch(scenes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     kill_at_every_step(out, lambda: batch(scenes / "stills", "--out", out / "batch", "--reports"))
+
+
+def test_batch_of_a_scene_that_has_changed(scenes: Path, tmp_path: Path) -> None:
+    out, scene = tmp_path / "out", tmp_path / "stills" / "one"
+    shutil.copytree(scenes / "stills" / "one", scene)
+    run(lambda: batch(scene.parent, "--out", tmp_path / "old"))
+    for path in (scenes / "stills" / "two").iterdir():
+        shutil.copyfile(path, scene / path.name)
+    command = lambda: batch(scene.parent, "--out", out / "batch")  # noqa: E731
+    kill_at_every_step(out, command, lambda: shutil.copytree(tmp_path / "old", out / "batch"))
