@@ -7,6 +7,7 @@ more than a member says it holds.
 
 from __future__ import annotations
 
+import ast
 import io
 import math
 import re
@@ -78,6 +79,7 @@ def _header_text(handle: IO[bytes], size: int) -> IO[bytes]:
     """Return the text of a header after its length, without the L that Python 2 put behind numbers.
 
     NumPy removes it too, but warns.  It refuses a text that is shorter than its length, as one that is too long is.
+    A text that is not a literal raises an error.
     """
     length = handle.read(size)
     count = int.from_bytes(length, "little")
@@ -85,6 +87,9 @@ def _header_text(handle: IO[bytes], size: int) -> IO[bytes]:
     if len(text) == count:
         text = _PYTHON_2.sub(rb"\1", text)
         length = len(text).to_bytes(size, "little")
+        if b"\\" in text:  # Python would warn of a false escape, and no header needs one
+            raise ValueError("a header with a backslash")
+        ast.literal_eval(text.decode("latin-1"))  # NumPy would mend what is not a literal, and warn
     return io.BytesIO(length + text)
 
 

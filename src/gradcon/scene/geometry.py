@@ -81,9 +81,10 @@ class Camera:
 
     def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
         """Return (M, m) of this view; w is then the reciprocal of the depth along the reference's axis."""
-        rotation = self.R @ reference.R.T
-        translation = self.t - rotation @ reference.t
-        return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
+        with np.errstate(over="ignore", invalid="ignore"):  # a scene refuses geometry that is not finite
+            rotation = self.R @ reference.R.T
+            translation = self.t - rotation @ reference.t
+            return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
 
 
 def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:
