@@ -143,6 +143,6 @@ def test_an_unreadable_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("gradcon.batch.inputs.hashlib.file_digest", refuse)
+    monkeypatch.setattr("gradcon.files.reading.hashlib.file_digest", refuse)
     with pytest.raises(InputError, match=r"\.(png|pfm|cfg): cannot be read \(permission denied\)"):
         sha256(tmp_path / "scene")

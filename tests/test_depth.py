@@ -44,11 +44,11 @@ def result_of(scene: Scene, disparity: np.ndarray) -> Result:
 
 
 def calibrated(depth: Any, unit: str = "mm") -> Result:
-    """A result of these depths."""
+    """A result of these depths; an unknown one is at infinity, which has the disparity 0."""
     calibration = Calibration(1000.0, np.eye(3), unit=unit)
     images = np.random.default_rng(0).integers(0, 255, (2, *np.shape(depth)), np.uint8)
     scene = Scene(images[0], images[1:], [(-1, 0)], calibration=calibration, name="made up")
-    return result_of(scene, calibration.disparity(depth))
+    return result_of(scene, np.nan_to_num(calibration.disparity(depth)))
 
 
 # ------------------------------------------------------------------------------------------ what it is

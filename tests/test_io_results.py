@@ -29,7 +29,7 @@ def result(shape=(20, 30), name="a scene"):
     row = Solve(1, 0, (2, 1, 0), 17, 0.5, 1.0, 0.25, 12, 0.03, float("nan"))
     return Result(
         disparity=disparity,
-        uncertainty=np.full(shape, np.inf, np.float32),
+        uncertainty=np.full(shape, 0.125, np.float32),
         history=[row],
         stopped=Stopped.because(StopReason.CALLBACK, solves=1),
         parameters={"alpha": np.float32(0.5), "scales": np.arange(3), "views": ("all", 17), "path": FILES},

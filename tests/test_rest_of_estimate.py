@@ -34,9 +34,9 @@ def test_a_view_is_read_and_decoded_once(
         read.append(path.name)
         return read_bytes(path)
 
-    def counted_decode(data: bytes, limit: int) -> object:
+    def counted_decode(data: bytes) -> object:
         decoded.append(data)
-        return decode(data, limit)
+        return decode(data)
 
     monkeypatch.setattr(reading, "read_bytes", counted_read)
     monkeypatch.setattr(png, "decode", counted_decode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+LONGEST = 800  # characters of a problem, or of a remedy
 # Control characters, which may move a terminal's cursor or change its state; line separators; marks that reverse the
 # order of letters; and bytes of a file name that are not valid text.
 _UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
@@ -21,6 +22,11 @@ def printable(text: str, keep: str = "") -> str:
         return found[0] if found[0] in keep else found[0].encode("unicode_escape").decode()
 
     return _UNPRINTABLE.sub(escaped, text)
+
+
+def _shortened(text: str) -> str:
+    """Leave out the middle of a text that a file has made long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 203]}...{text[-200:]}"
 
 
 class InputError(ValueError):
@@ -48,8 +54,9 @@ class InputError(ValueError):
         self.where, self.problem, self.remedy = str(where), problem, remedy
 
     def __str__(self) -> str:
-        said = f"{self.where}: {self.problem}" if self.where else self.problem
-        said = f"{said}; {self.remedy}" if self.remedy else said
+        problem, remedy = _shortened(self.problem), _shortened(self.remedy)
+        said = f"{self.where}: {problem}" if self.where else problem
+        said = f"{said}; {remedy}" if remedy else said
         return printable(said if said.endswith("?") else f"{said}.")
 
 

@@ -7,8 +7,10 @@ more than a member says it holds.
 
 from __future__ import annotations
 
+import ast
 import io
 import math
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -27,9 +29,11 @@ from gradcon.files import file_size
 
 MAGIC = b"\x93NUMPY"
 VERSIONS = ((1, 0), (2, 0), (3, 0))
+MAX_HEADER = 10_000  # bytes, as in NumPy
 MAX_DIRECTORY = 2**23  # bytes of an archive's list of members, which is about 100,000 names and takes 110 MB
 _END = 2**17  # bytes; the end of an archive, its comment included, is shorter
 _LAST_CHARACTER = 0x10FFFF
+_PYTHON_2 = re.compile(rb"(\d)\s*L\b")
 _PIECE = 2**20  # bytes that are read at a time
 _LOCAL_HEADER = 30  # bytes of a zip member's local header before its name
 
@@ -57,7 +61,7 @@ def read_header(handle: IO[bytes], size: int, where: Path | str) -> Header:
             raise InputError(where, problem, "save it again with numpy.save")
         # Version 3 differs from 2 only in how it encodes the names of fields, and records are refused below.
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(handle)
+        shape, fortran, dtype = read(_header_text(handle, 2 if version == (1, 0) else 4))
         header = Header(shape, fortran, dtype, handle.tell())
     if dtype.hasobject:
         raise InputError(where, "holds Python objects, which are never loaded", "store plain numbers")
@@ -69,6 +73,24 @@ def read_header(handle: IO[bytes], size: int, where: Path | str) -> Header:
         problem = f"holds {size - header.start:,} bytes of values, but its header announces {header.nbytes:,}"
         raise InputError(where, problem, "copy or export it again")
     return header
+
+
+def _header_text(handle: IO[bytes], size: int) -> IO[bytes]:
+    """Return the text of a header after its length, without the L that Python 2 put behind numbers.
+
+    NumPy removes it too, but warns.  It refuses a text that is shorter than its length, as one that is too long is.
+    A text that is not a literal raises an error.
+    """
+    length = handle.read(size)
+    count = int.from_bytes(length, "little")
+    text = handle.read(min(count, MAX_HEADER))
+    if len(text) == count:
+        text = _PYTHON_2.sub(rb"\1", text)
+        length = len(text).to_bytes(size, "little")
+        if b"\\" in text:  # Python would warn of a false escape, and no header needs one
+            raise ValueError("a header with a backslash")
+        ast.literal_eval(text.decode("latin-1"))  # NumPy would mend what is not a literal, and warn
+    return io.BytesIO(length + text)
 
 
 class StoredArray:

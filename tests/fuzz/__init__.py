@@ -6,6 +6,7 @@ text_mutations      changes numbers, words and structure of texts
 repairs             corrects checksums, so that a mutation gets past them
 cases               turns a format and a number into a mutated sample, always the same one
 readers             reads a sample as a user would, and checks what comes out
+texts               says which texts a terminal must not get
 judge               decides whether a case is fine, refused, or a finding
 sandbox             writes the files of a case, and restores what an earlier case changed
 batches             runs many cases in a child process, with limits

@@ -22,6 +22,7 @@ import numpy as np
 from fuzz.command_lines import command_line
 from fuzz.command_sandbox import fill, sandbox_files
 from fuzz.sandbox import make_root
+from fuzz.texts import steers_terminal
 from fuzz.usage import usage_of
 
 CODES = (0, 1, 2, 3, 130, 143)
@@ -92,7 +93,7 @@ class CommandRun:
             return f"ends with {self.code}: {said[-300:]!r}"
         if _NOISE.search(said):
             return f"prints {lines[-1]!r:.300} after {said!r:.200}"
-        if odd := next((line for line in said.split("\n") if not line.replace("\r", "").isprintable()), None):
+        if odd := next((line for line in said.split("\n") if steers_terminal(line.replace("\r", ""))), None):
             return f"prints control characters: {odd!r:.300}"
         if self.code == 2 and not (lines and lines[-1].endswith((".", "?"))):
             return f"ends with 2 without a sentence: {said!r:.300}"

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fuzz.readers import READERS, StrangeError
+from fuzz.texts import steers_terminal
 from gradcon.errors import InputError
 
 FINE, REFUSED, FINDING = "fine", "refused", "finding"
 LONGEST = 5.0  # seconds of CPU time
 LARGEST = 2**30  # bytes of growth
+MOST_TEXT = 2000  # characters of a sentence
 _SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)  # Python does not show them
 
 
@@ -85,11 +87,11 @@ class Judge:
 
 def complaint(sentence: str, path: Path) -> str:
     """Return what is wrong with the sentence of an InputError, or an empty text."""
-    if not sentence.isprintable():
+    if steers_terminal(sentence):
         return f"a sentence with control characters: {sentence!r:.300}"
     if not sentence.startswith(str(path)):
         return f"a sentence that does not begin with the file: {sentence!r:.300}"
-    if len(sentence) > 1000:
+    if len(sentence) > MOST_TEXT:
         return f"a sentence of {len(sentence)} characters: {sentence!r:.300}"
     return ""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.texts import steers_terminal
 from gradcon import Scene, open_frames, open_scene, read_maps
 from gradcon.batch.folder import BatchFolder
 from gradcon.cli import videos
@@ -125,7 +126,7 @@ def _check_scene(found: Scene) -> None:
 
 
 def _check_text(text: str) -> None:
-    if not text.isprintable():
+    if steers_terminal(text):
         raise StrangeError(f"a sentence with control characters: {text!r:.200}")
 
 

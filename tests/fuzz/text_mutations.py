@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -48,7 +49,8 @@ def mutate(random: Random, data: bytes, other: bytes) -> bytes:
     if chance < 0.15:
         return byte_mutations.mutate(random, data, other)
     if chance < 0.6 and data[:1] in (b"{", b"["):
-        return _mutated_json(random, data)
+        with suppress(ValueError, RecursionError):  # what is no JSON, or nested too deeply, is mutated as a text
+            return _mutated_json(random, json.loads(data))
     tokens = _TOKEN.findall(data.decode("utf-8", "replace"))
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         _change_token(random, tokens)
@@ -76,11 +78,7 @@ def _change_token(random: Random, tokens: list[str]) -> None:
         tokens.insert(k, random.choice(WORDS))
 
 
-def _mutated_json(random: Random, data: bytes) -> bytes:
-    try:
-        value = json.loads(data)
-    except ValueError:
-        return data
+def _mutated_json(random: Random, value: Any) -> bytes:
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         value = _changed(random, value)
     if random.random() < 0.01:

@@ -128,7 +128,7 @@ def name_folders(
             entries.append(SceneFolder(path, owned[str(path)]))
             continue
         before = _name(path, 1)
-        if before in taken and before not in moved and not Path(taken[before]).exists() and holds(before, path):
+        if before in taken and before not in moved and not os.path.exists(taken[before]) and holds(before, path):
             moved.add(before)  # the first of two copies gets the folder
             entries.append(SceneFolder(path, before))
             continue

@@ -27,7 +27,10 @@ def as_path(path: Any, what: str = "path") -> Path:
         os.lstat(given)
     except (FileNotFoundError, NotADirectoryError):
         pass  # it may be about to be written
-    except (OSError, ValueError) as error:
+    except ValueError as error:
+        problem = f"there can be no such folder or file ({reason(error)})"
+        raise InputError(given, problem, "check its name") from None
+    except OSError as error:
         raise _unreadable(given, error) from None
     return given
 

@@ -21,4 +21,4 @@ def refuse_unknown(where: str | Path, given: Iterable[str], known: Iterable[str]
     names = list(known)
     for name in given:
         if name not in names:
-            raise InputError(where, f"unknown field {name!r}", hint(name, names))
+            raise InputError(where, f"unknown field {name!r:.80}", hint(name, names))

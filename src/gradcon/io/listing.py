@@ -146,9 +146,11 @@ def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Sc
         nearest = geometry.shortest(list(baselines))
         return Scene.from_cameras(image, images, cameras, unit=listing.unit, nearest=nearest, **common)
     except InputError as error:
-        # The scene names a view; a reader that fails names the whole path itself.
+        # The scene names a view or itself; a reader that fails names the whole path.
         if error.where in ("calibration", common["reference_name"], *common["target_names"]):
             raise InputError(f"{listing.source}, {error.where}", error.problem, error.remedy) from None
+        if error.where == common["name"]:
+            raise InputError(listing.source, error.problem, error.remedy) from None
         raise
 
 

@@ -13,6 +13,7 @@ from gradcon.io.formats.format import Hints
 from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import Listing, load
 from gradcon.scene import Scene, Views
+from gradcon.scene.selection import checked_views
 
 
 def open_scene(
@@ -102,7 +103,7 @@ class Frames(Sequence[Scene]):
 
     def __init__(self, listing: Listing, views: Views = "all") -> None:
         self.listing = listing
-        self.views = views
+        self.views = checked_views(views)
         self.is_video = listing.frames is not None
         self._white: float | None = None  # set by the first frame that is read, for all frames
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.scene.layout import Layout
+from gradcon.scene.numbers import checked_numbers, finite_number, shortly
 
 MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # per unit of length
 
@@ -81,18 +82,15 @@ class Calibration:
         return cls(product, K, offset, "mm")
 
     def __post_init__(self) -> None:
-        try:
-            K = np.array(self.K, dtype=np.float64)
-            product, offset = float(self.product), float(self.offset)
-        except (TypeError, ValueError, OverflowError):  # an integer of hundreds of digits overflows
-            raise InputError("calibration", "product, K and offset must be numbers", "correct them") from None
-        if not (np.isfinite(product) and product > 0 and np.isfinite(offset)):
-            problem = f"product {product} and offset {offset} give no depth"
+        K = checked_numbers("calibration", "the values of K", self.K, "correct them")
+        product, offset = finite_number(self.product), finite_number(self.offset)
+        if product is None or product <= 0 or offset is None:
+            problem = f"product {shortly(self.product)} and offset {shortly(self.offset)} give no depth"
             raise InputError("calibration", problem, "give a positive product and a finite offset")
         if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
             raise InputError("calibration", "K must be an invertible matrix of 3 x 3 finite numbers", "correct it")
         check_unit(self.unit, "calibration")
-        for name, value in (("K", K), ("product", product), ("offset", offset)):
+        for name, value in (("K", K.copy()), ("product", product), ("offset", offset)):
             object.__setattr__(self, name, value)
 
     def depth(self, disparity: ArrayLike) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradcon.arrays import to_host
+from gradcon.arrays import on_device, to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.luma import Image
@@ -69,8 +69,9 @@ def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: 
     """Return the ground truth as float32, with NaN for every value that is not finite."""
     if truth is None:
         return None
+    truth = to_host(truth) if on_device(truth) else truth
     with np.errstate(over="ignore"):  # a value too large for float32 counts as unknown
-        array = checked_numbers(name, "the values of its ground truth", to_host(truth)).astype(np.float32)
+        array = checked_numbers(name, "the values of its ground truth", truth).astype(np.float32)
     if array.shape != shape:
         raise InputError(
             name, f"its ground truth has the shape {array.shape} but the views have {shape}", "use the matching file"

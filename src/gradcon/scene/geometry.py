@@ -66,7 +66,7 @@ class Camera:
         for field, value, shape in (("K", K, (3, 3)), ("R", R, (3, 3)), ("t", t, (3,))):
             try:
                 array = np.asarray(value, dtype=np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):  # an integer of hundreds of digits overflows
                 raise InputError(name, f"{field} is not an array of numbers", f"give {shape} numbers") from None
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(name, f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")
@@ -81,9 +81,10 @@ class Camera:
 
     def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
         """Return (M, m) of this view; w is then the reciprocal of the depth along the reference's axis."""
-        rotation = self.R @ reference.R.T
-        translation = self.t - rotation @ reference.t
-        return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
+        with np.errstate(over="ignore", invalid="ignore"):  # a scene refuses geometry that is not finite
+            rotation = self.R @ reference.R.T
+            translation = self.t - rotation @ reference.t
+            return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
 
 
 def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:

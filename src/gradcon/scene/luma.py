@@ -53,6 +53,8 @@ def _refuse_odd_values(array: Any, name: str) -> None:
         raise InputError(name, f"{bad} pixel values are NaN or infinite", "repair the image before estimating")
     if (largest := max(float(array.max()), -float(array.min()))) > LARGEST:
         problem = f"its pixel values of up to {largest:g} are too large"
+        if largest > float(np.finfo(np.float32).max):
+            problem += " for float32"
         raise InputError(name, problem, "scale the image to 0 .. 1")
 
 

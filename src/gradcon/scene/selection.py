@@ -30,23 +30,30 @@ def choose_views(baselines: ArrayLike, which: Views) -> list[int]:
     B = np.asarray(baselines, dtype=np.float64).reshape(-1, 2)
     on_axis = np.abs(B).min(axis=1) <= 1e-9 * np.abs(B).max(axis=1)
     on_diagonal = np.abs(np.abs(B[:, 0]) - np.abs(B[:, 1])) <= 1e-9 * np.abs(B).max(axis=1)
-    if isinstance(which, str) and which.isdecimal():
-        which = int(which)
+    which = checked_views(which)
     if which == "all":
         chosen = np.arange(len(B))
     elif which == "cross":
         chosen = np.flatnonzero(on_axis)
     elif which == "star":
         chosen = np.flatnonzero(on_axis | on_diagonal)
-    elif isinstance(which, int) and which >= 2:
+    else:
+        assert isinstance(which, int)
         if which > len(B) + 1:
             raise InputError("views", f"{which} were asked for, but there are only {len(B) + 1}", "ask for fewer")
         chosen = np.sort(np.lexsort((_angle(B), _length(B)))[: which - 1])
-    else:
-        raise InputError("views", f"{which!r} is not a choice of views", "use cross, star, all or a number from 2 up")
     if len(chosen) == 0:
         raise InputError("views", f"none of the {len(B)} other views belongs to {which!r}", "try all")
     return [int(k) for k in chosen]
+
+
+def checked_views(which: Views) -> Views:
+    """Return a choice of views, a number as an integer; refuse what is none."""
+    if isinstance(which, str) and which.isdecimal():
+        which = int(which[:20])
+    if which in ("all", "cross", "star") or (isinstance(which, int) and which >= 2):
+        return which
+    raise InputError("views", f"{which!r:.80} is not a choice of views", "use cross, star, all or a number from 2 up")
 
 
 def spread(baselines: Floats, most: int) -> list[int]:

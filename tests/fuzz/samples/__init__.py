@@ -46,6 +46,6 @@ FORMATS = {
     "video list": Format("results", "video_list", 5),
     "batch list": Format("results", "batch_list", 5),
     "job": Format("results", "job", 5),
-    "corpus": Format("corpus", "corpus", 2),
+    "corpus": Format("corpus", "corpus", 0.2),
     "bombs": Format("corpus", "bombs", 0.02),
 }

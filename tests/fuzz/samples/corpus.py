@@ -36,6 +36,8 @@ def corpus() -> list[Sample]:
         _pair(in_memory(lambda file: tifffile.imwrite(file, np.full(GREY, 3e38, np.float32))), "tif"),
         Sample({"lf.npz": _beyond_unicode()}, "scene", "lf.npz"),
         Sample({"lf.npy": _python_2()}, "scene", "lf.npy"),
+        Sample({"lf.npy": _python_2().replace(b"}  ", b"}\n^")}, "scene", "lf.npy"),
+        Sample({"lf.npy": _python_2().replace(b"<u", b"\\d")}, "scene", "lf.npy"),
         Sample({"cam_0_0.mp4": b"ffconcat version 1.0\nfile cam_0_1.mkv\n", **_two_videos()}, "refused"),
         *_changed(results.batch_list()[0], {"scenes": {"../escaped": "/tmp/one"}}),
         *_changed(results.batch_list()[0], {"scenes": {"one": ["/tmp/one"]}}),
@@ -44,7 +46,10 @@ def corpus() -> list[Sample]:
         *_changed(results.video_list()[0], {"frames": [{"frame": 0, "folder": "frame_0000", "content": []}]}),
         *_changed(results.result()[0], {"source": {"name": "\x1b[31m", "width": 1e400, "height": "x"}}),
         *(_nested(make()[0]) for make in (results.batch_list, results.video_list, results.result)),
-        _colmap_with_escapes(),
+        _replaced(rigs.colmap()[0], "sparse/cameras.txt", b"PINHOLE", b"PIN\x1b[31mHOLE"),
+        _replaced(rigs.colmap()[0], "sparse/points3D.txt", b"0.5 0 5", b"0.5 0 1e-320"),
+        _replaced(rigs.rig()[1], "rig.toml", b"t = [-0.1, 0, 0]", b"t = [1e308, 0, 0]"),
+        _replaced(rigs.hci()[0], "parameters.cfg", b"baseline_mm = ", b"baseline_mm = " + b"9" * 5000),
     ]
 
 
@@ -126,10 +131,10 @@ def _nested(sample: Sample) -> Sample:
     return Sample(files, sample.reader, sample.opened, sample.mutated)
 
 
-def _colmap_with_escapes() -> Sample:
-    sample = rigs.colmap()[0]
-    name = "sparse/cameras.txt"
-    files = {**sample.files, name: sample.files[name].replace(b"PINHOLE", b"PIN\x1b[31mHOLE")}
+def _replaced(sample: Sample, name: str, old: bytes, new: bytes) -> Sample:
+    """Return the sample with a part of one of its texts replaced."""
+    assert old in sample.files[name]
+    files = {**sample.files, name: sample.files[name].replace(old, new, 1)}
     return Sample(files, sample.reader, sample.opened, (name,))
 
 

@@ -169,7 +169,9 @@ def _disparities(model: Model, shots: list[Shot]) -> dict[str, Any]:
     product = geometry.shortest([geometry.baseline(M, m, (height, width)) for M, m in pairs])
     points = model.points[np.isin(model.point_ids, shots[0].points)]
     depths = points @ reference.R[2] + reference.t[2]
-    disparities = product / depths[depths > 0]
+    with np.errstate(over="ignore"):  # a point at the camera is at no finite disparity, and says nothing
+        disparities = product / depths[depths > 0]
+    disparities = disparities[np.isfinite(disparities)]
     if len(disparities) < FEWEST_POINTS:
         return {}
     low, median, high = (float(value) for value in np.percentile(disparities, (2, 50, 98)))

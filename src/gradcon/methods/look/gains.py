@@ -110,6 +110,8 @@ def mean_and_spread(images: Any, kept: Any) -> Brightness:
 
 def best_fitting(difference: Any, seen: Any, share: float) -> Any:
     """Return which of the differences (T, N) that are seen stay below the quantile that cuts off the given share."""
+    if not difference.size:  # the views are too small to be sampled
+        return seen
     xp = module_of(difference)
     ordered = xp.sort(xp.where(seen, difference, np.float32(np.inf)), axis=1)
     last = (share * xp.maximum(seen.sum(axis=1) - 1, 0)).astype(np.intp)
