@@ -135,3 +135,10 @@ def test_a_truncated_matroska_file_is_reported_as_truncated(tmp_path: Path, shar
     with pytest.raises(InputError, match=r"cam_0_1\.mkv: .*(truncated|frames)") as caught:
         list(open_frames(tmp_path))
     assert "permissions" not in str(caught.value)
+
+
+def test_what_a_file_makes_long_is_shortened() -> None:
+    said = str(InputError("folder/" + "f" * 5000, f"holds {'x' * 5000}", f"use one of {'y' * 5000}, z"))
+    assert len(said) < 3000
+    assert said.startswith("folder/fff")
+    assert said.endswith("y, z.")

@@ -24,9 +24,9 @@ def printable(text: str, keep: str = "") -> str:
     return _UNPRINTABLE.sub(escaped, text)
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, most: int = LONGEST) -> str:
     """Leave out the middle of a text that a file has made long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 203]}...{text[-200:]}"
+    return text if len(text) <= most else f"{text[: most - 203]}...{text[-200:]}"
 
 
 class InputError(ValueError):
@@ -55,7 +55,7 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         problem, remedy = _shortened(self.problem), _shortened(self.remedy)
-        said = f"{self.where}: {problem}" if self.where else problem
+        said = f"{_shortened(self.where, 1200)}: {problem}" if self.where else problem
         said = f"{said}; {remedy}" if remedy else said
         return printable(said if said.endswith("?") else f"{said}.")
 

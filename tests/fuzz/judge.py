@@ -17,7 +17,7 @@ from gradcon.errors import InputError
 FINE, REFUSED, FINDING = "fine", "refused", "finding"
 LONGEST = 5.0  # seconds of CPU time
 LARGEST = 2**30  # bytes of growth
-MOST_TEXT = 2000  # characters of a sentence
+MOST_TEXT = 3000  # characters of a sentence
 _SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)  # Python does not show them
 
 

@@ -18,7 +18,6 @@ import errno
 import gc
 import io
 import os
-import signal
 import sys
 from typing import Any, NoReturn
 
@@ -27,6 +26,7 @@ import typer
 # --help lists the commands in this order.
 from gradcon.cli import scenes, doctor, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app, say
+from gradcon.cli.signals import code_of_end, obey_signals
 from gradcon.errors import DeviceError, InputError
 
 # typer does not export the base of its usage errors, and where it lives depends on typer's version.
@@ -41,9 +41,15 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file name need not be valid text
-    signal.signal(signal.SIGTERM, _terminate)
+    obey_signals()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    code = main(arguments)
+    try:
+        code = main(arguments)
+    except (Exception, KeyboardInterrupt):
+        if code_of_end() is None:
+            raise
+        code = 0
+    code = code_of_end() or code
     if code == GPU_FAILED:
         # After a failure CuPy cannot clean up, and would print an error for everything that it tries to free.
         sys.stdout.flush()
@@ -83,12 +89,6 @@ def _system_refuses(error: OSError) -> int:
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if error.errno == errno.EPIPE else _fail("there is no room for the output; write it elsewhere.")
-
-
-def _terminate(number: int, frame: object) -> NoReturn:
-    """Handle SIGTERM, which cluster schedulers send, like Ctrl-C."""
-    signal.signal(number, signal.SIG_IGN)  # ignore further ones: the process is already ending
-    raise SystemExit(143)
 
 
 def _fail(sentence: str, code: int = 2) -> int:

@@ -60,6 +60,7 @@ class Camera:
     t: Floats
 
     @staticmethod
+    @np.errstate(over="ignore", invalid="ignore")  # numbers beyond all measure make no rotation
     def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
         """Make a camera from any arrays, after checking them; `name` names it in errors."""
         matrices = []

@@ -49,6 +49,9 @@ def corpus() -> list[Sample]:
         _replaced(rigs.colmap()[0], "sparse/cameras.txt", b"PINHOLE", b"PIN\x1b[31mHOLE"),
         _replaced(rigs.colmap()[0], "sparse/points3D.txt", b"0.5 0 5", b"0.5 0 1e-320"),
         _replaced(rigs.rig()[1], "rig.toml", b"t = [-0.1, 0, 0]", b"t = [1e308, 0, 0]"),
+        _replaced(rigs.rig()[1], "rig.toml", b"a.png", b"9" * 5000),
+        _replaced(rigs.rig()[1], "rig.toml", b"R = [[1", b"R = [[1e200"),
+        _replaced(rigs.rig()[1], "rig.toml", b"K = [[", b"K = [[1e308"),
         _replaced(rigs.hci()[0], "parameters.cfg", b"baseline_mm = ", b"baseline_mm = " + b"9" * 5000),
     ]
 
