@@ -16,8 +16,9 @@ BASE = {"arrays", "damage", "errors", "extras", "files", "identity", "npz", "pro
 LAYERS = {
     "isolated": set(),
     "scene": set(),
-    "io": {"isolated", "scene"},
     "engines": {"scene"},
+    "lens": {"engines", "scene"},
+    "io": {"isolated", "lens", "scene"},
     "pictures": {"io", "scene"},
     "result": {"io", "pictures", "scene"},
     "methods": {"engines", "io", "result", "scene"},

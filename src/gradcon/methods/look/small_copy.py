@@ -42,7 +42,7 @@ class Matched(NamedTuple):
     x: NDArray[np.float32]  # (N,)
     y: NDArray[np.float32]
     reference: NDArray[np.float32]  # (C, N), from 0 to 1
-    targets: NDArray[np.float32]  # (T, C, N), NaN where a target does not see the pixel
+    targets: NDArray[np.float32]  # (T, C, N), NaN where a target or the reference's camera does not see the pixel
 
 
 def sampled_rows_and_columns(shape: tuple[int, int], every: int = EVERY) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -59,6 +59,8 @@ def matched(views: Views, disparity: NDArray[np.float32], every: int = EVERY) ->
     colours = to_host(views.colours).astype(np.float32) * np.float32(views.scale)
     reference = colours[0][:, rows][:, :, columns].reshape(colours.shape[1], -1)
     targets = np.stack([seen_at(image, x, y, w, e) for image, e in zip(colours[1:], views.epipoles, strict=True)])
+    if views.known is not None:
+        targets[..., ~views.known[np.ix_(rows, columns)].ravel()] = np.nan
     return Matched(x, y, reference, targets)
 
 
