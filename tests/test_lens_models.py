@@ -67,7 +67,7 @@ def test_cameras_are_those_of_colmap(name):
     pycolmap = pytest.importorskip("pycolmap")
     known = COLMAP_MODELS[name]
     terms = ORDERED[known.distortion][: known.terms] if known.distortion else ()
-    parameters = [310.0, 305.0][: known.focals] + [162.5, 118.25, *terms]
+    parameters = [310.0, *[305.0] * (known.focals - 1), 162.5, 118.25, *terms]
     camera = pycolmap.Camera(model=name, width=SHAPE[1], height=SHAPE[0], params=parameters, camera_id=1)
     assert camera.model.value == list(COLMAP_MODELS).index(name)
     expected = camera.img_from_cam(np.column_stack([rays(), np.ones(x.size)]))
@@ -126,6 +126,6 @@ def test_more_than_half_of_all_directions_are_refused():
 
 
 def test_a_view_of_nothing_is_refused():
-    aside = K + [[0, 0, 9000], [0, 0, 0], [0, 0, 0]]
+    aside = K + np.array([[0, 0, 9000], [0, 0, 0], [0, 0, 0]])
     with pytest.raises(InputError, match="shows nothing of the image"):
         undistortion("brown", (0.01,), aside).seen(SHAPE)

@@ -15,7 +15,7 @@ from gradcon.engines import cascade, model
 from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
 from gradcon.engines.sweep import SweepEngine, Views
-from gradcon.engines.views import frames_of, known_of
+from gradcon.engines.views import frames_of, reference_seen
 from gradcon.scene import Scene, geometry
 
 __all__ = ["ReferenceEngine", "create", "current_device", "why_not"]
@@ -48,7 +48,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
         self.unit, self.truth = scene.unit, scene.known_truth
-        self.frames, self.known = frames_of(scene), known_of(scene)
+        self.frames, self.seen = frames_of(scene), reference_seen(scene)
         self.y, self.x = np.indices(scene.shape, dtype=np.float64)
 
     def upload(self, w: ArrayLike) -> Field:

@@ -14,6 +14,7 @@ from gradcon.scene import Scene, geometry
 from gradcon.scene.shrink import blocks
 
 DIRECTIONS = 8  # a full grid has an arm in each
+REACH = 2  # pixels: of the interpolation beyond its place
 HALF_WAY = 0.5  # from one direction to the next
 CLOSE = 0.25  # of the widest gap: a narrower one is no place for a border
 PIXELS_AT_ONCE, PIXELS_IN_CACHE = 2**20, 2**14  # that are averaged on a GPU, and on the host
@@ -41,7 +42,7 @@ def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
         colours, known = _with_gaps(colours, seen), seen[0]
     if not scene.is_planar:
         colours = _turned(colours, M)
-    return Views(colours, scale, epipoles, arms.astype(np.int32), order, known)
+    return Views(_grown(colours), scale, epipoles, arms.astype(np.int32), order, known)
 
 
 def directions_of(baselines: geometry.Floats) -> NDArray[np.intp]:
@@ -97,12 +98,39 @@ def _turned(colours: Any, M: geometry.Floats) -> Any:
 def shrunk(views: Views, k: int) -> Views:
     """Return the views with blocks of k x k pixels averaged; disparities keep their unit."""
     known = _all_seen(views.known, k) if views.known is not None else None
-    return views._replace(colours=_averaged(views.colours, k), epipoles=views.epipoles @ _smaller(k).T, known=known)
+    colours = _grown(_averaged(views.colours, k))
+    return views._replace(colours=colours, epipoles=views.epipoles @ _smaller(k).T, known=known)
 
 
 def _smaller(k: int) -> geometry.Floats:
     """Return the matrix that takes a pixel to the pixel of a small copy; its centre is the centre of a block."""
     return np.array([[1 / k, 0, (1 / k - 1) / 2], [0, 1 / k, (1 / k - 1) / 2], [0, 0, 1]])
+
+
+def _grown(colours: Any) -> Any:
+    """Return the views with the pixels next to a gap continued into it, as far as interpolation reaches.
+
+    Otherwise, a view would not count within two pixels of its gaps, which often run along the whole frame.
+    """
+    xp = module_of(colours)
+    if colours.dtype.kind != "f":
+        return colours
+    for view, image in enumerate(colours):
+        gap = xp.isnan(image[0])
+        if not gap.any():
+            continue
+        for _ in range(REACH):
+            around = xp.pad(image, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+            known = ~xp.isnan(around)
+            total, count = xp.zeros_like(image), xp.zeros_like(image)
+            for y, x in product(range(3), range(3)):
+                near = np.s_[:, y : y + image.shape[1], x : x + image.shape[2]]
+                total += xp.where(known[near], around[near], np.float32(0))
+                count += known[near]
+            fill = (count > 0) & gap
+            image = xp.where(xp.isnan(image) & fill, total / xp.maximum(count, 1), image)
+        colours[view] = image
+    return colours
 
 
 def _all_seen(seen: NDArray[np.bool_], k: int) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ def frames_of(scene: Scene) -> NDArray[np.int64]:
     return frames
 
 
-def known_of(scene: Scene) -> NDArray[np.float32] | None:
+def reference_seen(scene: Scene) -> NDArray[np.float32] | None:
     """Return 1 where the reference's camera saw something and 0 elsewhere; None if it saw everything."""
     if scene.seen is None or scene.seen[0].all():
         return None

@@ -24,7 +24,7 @@ from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
 from gradcon.engines.cpu.warp import MARGIN, warp_views
 from gradcon.engines.host import HostCounts, HostEngine
-from gradcon.engines.views import frames_of, kind_of, known_of, order_of
+from gradcon.engines.views import frames_of, kind_of, order_of, reference_seen
 from gradcon.scene import Scene
 
 Field = NDArray[np.float32]
@@ -50,7 +50,7 @@ class CpuEngine(HostEngine[Field, Field]):
         self._scales: dict[tuple[int, ...], Scales] = {}
         self._buffers: dict[str, Field] = {}
         self._threads = threads or Threads()
-        self.known = known_of(scene)
+        self.seen = reference_seen(scene)
         self._solver = MultigridSolver(*scene.shape, self._threads)
 
     def upload(self, w: ArrayLike) -> Field:

@@ -42,7 +42,8 @@ def clamp(index, n):
 @inlined
 def warp_row_view(target, reference, w, y, b, frame, out):
     """Warp without branches: a pixel that is not seen samples some place inside, and then takes 0."""
-    width, seen_row = out.size, (y >= frame[2]) & (y <= frame[3])
+    width, (left, right, top, bottom) = out.size, frame
+    in_row = (y >= top) & (y <= bottom)
     line = target[y + MARGIN]
     l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
     for x in range(width):
@@ -50,13 +51,13 @@ def warp_row_view(target, reference, w, y, b, frame, out):
         whole, f = split(shift)
         j = clamp(x + whole, width)
         a0, a1, a2, a3 = cubic(f)
-        seen = seen_row & inside(x, shift, frame[0], frame[1])
+        seen = in_row & inside(x, shift, left, right)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
 @inlined
 def warp_column_view(target, reference, w, y, b, frame, height, out):
-    width = out.size
+    width, (left, right, top, bottom) = out.size, frame
     pixels = target.reshape(target.size)
     stride = np.int32(target.shape[1])
     l0 = pixels[(MARGIN - 1) * stride + MARGIN :]
@@ -66,7 +67,7 @@ def warp_column_view(target, reference, w, y, b, frame, height, out):
         whole, f = split(shift)
         j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
         a0, a1, a2, a3 = cubic(f)
-        seen = (x >= frame[0]) & (x <= frame[1]) & inside(y, shift, frame[2], frame[3])
+        seen = (x >= left) & (x <= right) & inside(y, shift, top, bottom)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
@@ -88,10 +89,10 @@ def sample(target, i, fv, j, fu):
 
 @inlined
 def warp_planar_view(target, reference, w, y, bx, by, frame, out):
-    width = out.size
+    width, (left, right, top, bottom) = out.size, frame
     for x in range(width):
         shift_x, shift_y = bx * w[x], by * w[x]
-        if inside(x, shift_x, frame[0], frame[1]) & inside(y, shift_y, frame[2], frame[3]):
+        if inside(x, shift_x, left, right) & inside(y, shift_y, top, bottom):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
             out[x] = sample(target, y + whole_y, fv, x + whole_x, fu) - reference[x]
@@ -101,10 +102,10 @@ def warp_planar_view(target, reference, w, y, bx, by, frame, out):
 
 @inlined
 def warp_general_view(target, reference, w, y, M, m, frame, out):
-    width = out.size
+    width, (left, right, top, bottom) = out.size, frame
     for x in range(width):
         u, v, z = project(M, m, float(x), float(y), float(w[x]))
-        if z > 0 and u >= frame[0] and u <= frame[1] and v >= frame[2] and v <= frame[3]:
+        if z > 0 and u >= left and u <= right and v >= top and v <= bottom:
             j, fu = split(u)
             i, fv = split(v)
             out[x] = sample(target, i, fv, j, fu) - reference[x]
@@ -119,7 +120,8 @@ def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, frames,
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]
-        line, disparity, result, frame = reference[y], w[y], out[k, y], frames[t]
+        line, disparity, result = reference[y], w[y], out[k, y]
+        frame = frames[t, 0], frames[t, 1], frames[t, 2], frames[t, 3]
         bx, by = np.float32(m[t, 0]), np.float32(m[t, 1])
         if kinds[t] == ROW:
             warp_row_view(targets[t], line, disparity, y, bx, frame, result)

@@ -29,7 +29,7 @@ from gradcon.engines.cuda.plan import (
     view_table,
 )
 from gradcon.engines.cuda.solver import Solver
-from gradcon.engines.views import frames_of, known_of
+from gradcon.engines.views import frames_of, reference_seen
 from gradcon.scene import Scene
 
 PITCH = 32  # pixels; rows are padded to a multiple of it
@@ -56,8 +56,8 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
         self.unit, self.note = scene.unit, note_of(self.device.name)
         self.M, self.m, self.baselines = scene.M, scene.m / scene.unit, scene.baselines / scene.unit
-        self.frames, known = frames_of(scene), known_of(scene)
-        self.known = None if known is None else self._planes(known)
+        self.frames, seen = frames_of(scene), reference_seen(scene)
+        self.seen = None if seen is None else self._planes(seen)
         self.reference, self.targets = self._planes(scene.reference), self._planes(scene.targets)
         truth = scene.known_truth
         self.truth = None if truth is None else self._planes(truth * np.float32(scene.unit))
