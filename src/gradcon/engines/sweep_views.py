@@ -113,24 +113,27 @@ def _grown(colours: Any) -> Any:
     Otherwise, a view would not count within two pixels of its gaps, which often run along the whole frame.
     """
     xp = module_of(colours)
-    if colours.dtype.kind != "f":
-        return colours
-    for view, image in enumerate(colours):
-        gap = xp.isnan(image[0])
-        if not gap.any():
-            continue
-        for _ in range(REACH):
-            around = xp.pad(image, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
-            known = ~xp.isnan(around)
-            total, count = xp.zeros_like(image), xp.zeros_like(image)
-            for y, x in product(range(3), range(3)):
-                near = np.s_[:, y : y + image.shape[1], x : x + image.shape[2]]
-                total += xp.where(known[near], around[near], np.float32(0))
-                count += known[near]
-            fill = (count > 0) & gap
-            image = xp.where(xp.isnan(image) & fill, total / xp.maximum(count, 1), image)
-        colours[view] = image
+    if colours.dtype.kind == "f":
+        for view in range(len(colours)):
+            gap = xp.isnan(colours[view, :1])
+            if gap.any():
+                for _ in range(REACH):
+                    colours[view] = xp.where(gap, _means_around(colours[view]), colours[view])
+                    gap = xp.isnan(colours[view, :1])
     return colours
+
+
+def _means_around(image: Any) -> Any:
+    """Return the mean of the known pixels in the 3 x 3 pixels around each one; NaN where there are none."""
+    xp, (_, height, width) = module_of(image), image.shape
+    around = xp.pad(image, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+    known = ~xp.isnan(around)
+    total, count = xp.zeros_like(image), xp.zeros_like(image)
+    for y, x in product(range(3), range(3)):
+        near = np.s_[:, y : y + height, x : x + width]
+        total += xp.where(known[near], around[near], np.float32(0))
+        count += known[near]
+    return xp.where(count > 0, total / xp.maximum(count, 1), np.float32(np.nan))
 
 
 def _all_seen(seen: NDArray[np.bool_], k: int) -> NDArray[np.bool_]:

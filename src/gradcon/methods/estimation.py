@@ -187,7 +187,8 @@ def finish(
         maps = maps[0], module_of(maps[1]).full_like(maps[1], high - low)
     if scene.seen is not None:  # neighbours alone tell the disparity of what the reference's camera did not see
         xp = module_of(maps[1])
-        maps = maps[0], xp.where(xp.asarray(scene.seen[0]), maps[1], xp.maximum(maps[1], np.float32(high - low)))
+        seen, unsure = xp.asarray(scene.seen[0]), xp.maximum(maps[1], np.float32(high - low))
+        maps = xp.where(seen, maps[0], maps[0].clip(low, high)), xp.where(seen, maps[1], unsure)
     refuse_unknown(scene.name, *maps)
     return Finished(run, scene, options, findings, _describe(initial, ready), start, maps, warned)
 

@@ -62,7 +62,7 @@ def lens_of(model: str, size: Sequence[int], parameters: Sequence[float], where:
         raise InputError(where, f"an image cannot have {size[0]} x {size[1]} pixels", EXPORT)
     known = MODELS[model]
     if len(parameters) != known.parameters or not is_sane(parameters):
-        raise InputError(where, f"a {model} must have {known.parameters} finite parameters", EXPORT)
+        raise InputError(where, f"the model {model} must have {known.parameters} finite parameters", EXPORT)
     fx, fy = parameters[0], parameters[known.focals - 1]
     cx, cy, *terms = parameters[known.focals :]
     if min(fx, fy) <= 0:
