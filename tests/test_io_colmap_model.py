@@ -22,7 +22,7 @@ from gradcon.lens import Distortion, Undistortion
 
 CAMERAS = "# comment\n1 PINHOLE 8 6 10 10 4 3\n2 SIMPLE_PINHOLE 8 6 11 4 3\n"
 IMAGES = "# comment\n1 1 0 0 0 0 0 0 1 a  b.png\n1.5 2.5 7 3 3 -1\n\n2 1 0 0 0 -1 0 0 2 c/d.png\n3 3 7\n"
-NAMES = ("a  b.png", "c/d.png")
+NAMES = ("a.png", "c/d.png")
 POINTS = "# comment\n7 0.5 0 5 255 0 0 0.1 1 0 2 0\n"
 
 
@@ -50,7 +50,7 @@ def test_a_model_written_by_hand(tmp_path):
 
 def test_images_of_lenses_are_undistorted(tmp_path):
     cameras = "1 OPENCV 8 6 10 10 4 3 -0.2 0.05 0.01 0.002\n2 SIMPLE_RADIAL_FISHEYE 8 6 11 4 3 0.02\n"
-    folder = by_hand(tmp_path, cameras)
+    folder = by_hand(tmp_path, cameras, IMAGES.replace("a  b.png", NAMES[0]))
     pictures = {name: np.random.default_rng(k).integers(0, 256, (6, 8, 3), np.uint8) for k, name in enumerate(NAMES)}
     for name, pixels in pictures.items():
         (folder / "images" / name).write_bytes(png.encode(pixels))
@@ -67,8 +67,7 @@ def test_images_of_lenses_are_undistorted(tmp_path):
     for path in (folder / "sparse").iterdir():
         path.unlink()
     model.write_binary(str(folder / "sparse"))
-    (folder / "images/a b.png").write_bytes((folder / "images/a  b.png").read_bytes())  # pycolmap joins the spaces
-    assert open_scene(folder, reference="a b.png").fingerprint() == scene.fingerprint()
+    assert open_scene(folder).fingerprint() == scene.fingerprint()
 
 
 @pytest.mark.parametrize("points", [None, "", "# none\n"])

@@ -116,10 +116,8 @@ def _model_name(kind: int) -> str:
         return list(MODELS)[kind]
     import pycolmap
 
-    try:
-        return str(pycolmap.CameraModelId(kind).name)
-    except (ValueError, TypeError):
-        return f"number {kind}"
+    known = {model.value: name for name, model in pycolmap.CameraModelId.__members__.items()}
+    return known.get(kind, f"number {kind}")
 
 
 def _image(data: _Bytes) -> None:
