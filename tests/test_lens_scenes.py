@@ -74,7 +74,7 @@ def test_a_scene_says_what_was_undistorted(pairs, tmp_path, capsys):
     said = capsys.readouterr().out
     assert re.search(r"lens +9 views were undistorted as they were read \(model brown\); .* % of all pixels", said)
     assert main(["estimate", str(folder), "--out", str(tmp_path / "out"), "--engine", "cpu"]) == 0
-    assert json.loads((tmp_path / "out/result.json").read_text())["input"]["metadata"]["undistorted"]["views"] == 9
+    assert json.loads((tmp_path / "out/result.json").read_text())["source"]["metadata"]["undistorted"]["views"] == 9
     assert main(["convert", str(tmp_path / "out"), str(tmp_path / "maps.npz")]) == 0
     assert open_scene(pairs["barrel"][0]).metadata["undistorted"]["unseen"] == 0
 
