@@ -50,10 +50,18 @@ def random_scene(
     shape: tuple[int, int] = (37, 45),
     baselines: Any = ((1, 0), (-1, 0), (0, 1), (0, -2), (1, 1), (-2, 1)),
     seed: int = 0,
+    **more: Any,
 ) -> Scene:
     rng = np.random.default_rng(seed)
     images = [gaussian_filter(rng.random(shape), 1.0) for _ in range(1 + len(baselines))]
-    return Scene(images[0], images[1:], baselines)
+    return Scene(images[0], images[1:], baselines, **more)
+
+
+def random_areas(views: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return what cameras may have seen: an ellipse in each view, off the middle."""
+    rng = np.random.default_rng(7)
+    y, x = (np.linspace(-1, 1, n) for n in shape)
+    return np.stack([np.add.outer((y - a) ** 2, (x - b) ** 2) < 1.2 for a, b in rng.uniform(-0.2, 0.2, (views, 2))])
 
 
 def blank_scene(shape: tuple[int, int], **more: Any) -> Scene:
@@ -74,6 +82,7 @@ SCENES = {
     "one row": random_scene((1, 40), ((1, 0), (-1, 0))),
     "one column": random_scene((40, 1), ((0, 1), (0, -1))),
     "inexact baselines": random_scene((12, 17), ((1, 0.02), (0.03, 1), (2.03, -0.01), (2, 1), (1.02, 2), (2.07, 0.9))),
+    "areas not seen": random_scene(seen=random_areas(7, (37, 45))),
     "rotated cameras": synth.render("rotated", (40, 48), grid=3, views="all"),
 }
 every_scene = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())

@@ -15,6 +15,7 @@ from engine_cases import (
     dense_solution,
     every_scene,
     make,
+    random_areas,
     random_scene,
     random_system,
     solve,
@@ -75,6 +76,25 @@ def test_weights_agree(name, scene, scales, without):
     got, expected = (data_term(make(one)(scene), w, stage, sample=3).weights for one in (name, "reference"))
     assert got.shape == expected.shape == (*sampled(scene.shape, 3), len(stage.scales), len(stage.views))
     assert got == pytest.approx(expected, rel=5e-3)
+
+
+@compiled
+def test_a_step_agrees_where_the_reference_saw_nothing(name):
+    scene = random_scene(seen=random_areas(7, (37, 45)))
+    (stage,) = build("gcm", scene.baselines, 0.5)
+    found = []
+    for engine in (make(one)(scene) for one in (name, "reference")):
+        w = engine.upload(some_disparity(scene))
+        term = engine.data_term(w, engine.warp(w, stage), stage, reweight=True)
+        assert engine.download(term.diagonal)[~scene.seen[0]].any()  # the targets saw something there
+        found.append(engine.download(engine.step(w, stage).w))
+    assert np.abs(found[0] - found[1]).mean() < 1e-4
+    everywhere = make(name)(random_scene())
+    assert everywhere.seen is None
+    assert (
+        np.abs(everywhere.download(everywhere.step(everywhere.upload(some_disparity(scene)), stage).w) - found[1]).max()
+        > 0.01
+    )
 
 
 @pytest.mark.parametrize("sample", [2, 5, 8, 40])

@@ -18,9 +18,11 @@ from gradcon.io.formats.colmap import list_colmap
 from gradcon.io.formats.colmap_model import Model, read_model
 from gradcon.io.formats.format import Hints
 from gradcon.io.images import png
+from gradcon.lens import Distortion, Undistortion
 
 CAMERAS = "# comment\n1 PINHOLE 8 6 10 10 4 3\n2 SIMPLE_PINHOLE 8 6 11 4 3\n"
 IMAGES = "# comment\n1 1 0 0 0 0 0 0 1 a  b.png\n1.5 2.5 7 3 3 -1\n\n2 1 0 0 0 -1 0 0 2 c/d.png\n3 3 7\n"
+NAMES = ("a.png", "c/d.png")
 POINTS = "# comment\n7 0.5 0 5 255 0 0 0.1 1 0 2 0\n"
 
 
@@ -46,6 +48,28 @@ def test_a_model_written_by_hand(tmp_path):
     assert [shot.points.tolist() for shot in model.shots] == [[7], [7]]
 
 
+def test_images_of_lenses_are_undistorted(tmp_path):
+    cameras = "1 OPENCV 8 6 10 10 4 3 -0.2 0.05 0.01 0.002\n2 SIMPLE_RADIAL_FISHEYE 8 6 11 4 3 0.02\n"
+    folder = by_hand(tmp_path, cameras, IMAGES.replace("a  b.png", NAMES[0]))
+    pictures = {name: np.random.default_rng(k).integers(0, 256, (6, 8, 3), np.uint8) for k, name in enumerate(NAMES)}
+    for name, pixels in pictures.items():
+        (folder / "images" / name).write_bytes(png.encode(pixels))
+    scene = open_scene(folder)
+    K = [np.array([[f, 0, 3.5], [0, f, 2.5], [0, 0, 1]]) for f in (10.0, 11.0)]
+    lenses = ("brown", [-0.2, 0.05, 0.01, 0.002]), ("fisheye", [0.02])
+    for view, name, matrix, lens in zip(scene.colours, NAMES, K, lenses, strict=True):
+        undistorted = Undistortion(matrix, Distortion.of(*lens, "camera"), matrix, "camera")
+        np.testing.assert_array_equal(np.moveaxis(view, 0, -1), undistorted.image(pictures[name], name))
+    assert scene.metadata["undistorted"]["models"] == ["brown", "fisheye"]
+    pycolmap = pytest.importorskip("pycolmap")
+    model = pycolmap.Reconstruction()
+    model.read_text(str(folder / "sparse"))
+    for path in (folder / "sparse").iterdir():
+        path.unlink()
+    model.write_binary(str(folder / "sparse"))
+    assert open_scene(folder).fingerprint() == scene.fingerprint()
+
+
 @pytest.mark.parametrize("points", [None, "", "# none\n"])
 def test_a_model_without_points(tmp_path, points):
     images = IMAGES.replace("1.5 2.5 7 3 3 -1", "").replace("\n3 3 7\n", "")  # the last line of all is missing
@@ -57,11 +81,18 @@ def test_a_model_without_points(tmp_path, points):
     [
         (
             "1 PINHOLE 8 6 10 10 4 3",
-            "1 OPENCV 8 6 10 10 4 3 0 0 0 0",
-            r"camera 1: its model is OPENCV.*image_undistorter",
+            "1 EUCM 8 6 10 10 4 3 0.5 1",
+            r"camera 1: its model is EUCM, which is not among .*FOV.*image_undistorter",
         ),
-        ("SIMPLE_PINHOLE 8 6 11 4 3", "SIMPLE_RADIAL 8 6 11 4 3 0", "line 3, camera 2: its model is SIMPLE_RADIAL"),
-        ("8 6 10 10 4 3", "8 6 10 10 4", "a PINHOLE must have 4 finite parameters"),
+        (
+            "SIMPLE_PINHOLE 8 6 11 4 3",
+            "SIMPLE_RADIAL 8 6 11 4 3",
+            "camera 2: the model SIMPLE_RADIAL must have 4 finite",
+        ),
+        ("1 PINHOLE 8 6 10 10 4 3", "1 OPENCV 8 6 10 10 4 3 0 0 0", "the model OPENCV must have 8 finite"),
+        ("1 PINHOLE 8 6 10 10 4 3", "1 OPENCV 8 6 10 10 4 3 0 0 0 inf", "'inf' is not a finite number"),
+        ("1 PINHOLE 8 6 10 10 4 3", "1 OPENCV 8 6 10 10 4 3 -3 0 0 0", "camera 1: its lens .* folds .* k1 = -3"),
+        ("8 6 10 10 4 3", "8 6 10 10 4", "the model PINHOLE must have 4 finite parameters"),
         ("8 6 10 10 4 3", "8 6", "must be CAMERA_ID MODEL"),
         ("8 6 10 10 4 3", "8 6 10 ten 4 3", "'ten' is not a finite number"),
         ("8 6 10 10 4 3", "8 6 10 nan 4 3", "'nan' is not a finite number"),
@@ -197,7 +228,7 @@ def test_damaged_binary_is_read_or_refused(data, kept):
 def test_binary_refusals(binary, monkeypatch):
     cameras = binary / "sparse/cameras.bin"
     whole = cameras.read_bytes()
-    for kind, name in ((2, "SIMPLE_RADIAL"), (4, "OPENCV")):
+    for kind, name in ((12, "SIMPLE_DIVISION"), (99, "number 99")):
         cameras.write_bytes(whole[:12] + struct.pack("<i", kind) + whole[16:])
         with pytest.raises(InputError, match=rf"cameras\.bin, camera \d: its model is {name}.*image_undistorter"):
             open_scene(binary)

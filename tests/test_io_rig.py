@@ -219,3 +219,68 @@ LINE = st.tuples(FIELD, VALUE).map(" = ".join) | st.sampled_from(["[[views]]", "
 )
 def test_arbitrary_text_is_parsed_or_refused(text):
     assert isinstance(value_or_refusal("a.toml", parse_rig, text, Path("a.toml")), Listing | None)
+
+
+WITH_LENS = """
+reference = "a.png"
+K = [[10, 0, 3.5], [0, 10, 2.5], [0, 0, 1]]
+distortion = [-0.2, 0.05, 0.001, -0.001]
+
+[[views]]
+image = "a.png"
+baseline = [0, 0]
+
+[[views]]
+image = "b.png"
+baseline = [-1, 0]
+distortion = [0.3, 0, 0, 0, 0]
+"""
+
+
+def test_views_of_lenses_may_have_baselines_or_cameras(tmp_path):
+    views = parse_rig(WITH_LENS, tmp_path / "rig.toml").views
+    assert [view.stands for view in views] == [(0, 0), (-1, 0)]
+    assert views[0].undistortion.distortion.named == {"k1": -0.2, "k2": 0.05, "p1": 0.001, "p2": -0.001}
+    assert views[1].undistortion.distortion.named["k1"] == 0.3
+    pose = "R = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\nt = [{}, 0, 0]"
+    cameras = WITH_LENS.replace("baseline = [0, 0]", pose.format(0)).replace("baseline = [-1, 0]", pose.format(-0.1))
+    new = np.array([[7, 0, 3.5], [0, 7, 2.5], [0, 0, 1.0]])
+    cameras = cameras.replace("distortion = [-0.2", f"undistorted_K = {new.tolist()}\ndistortion = [-0.2")
+    for view in parse_rig(cameras, tmp_path / "rig.toml").views:
+        np.testing.assert_array_equal(view.stands.K, new)
+        np.testing.assert_array_equal(view.undistortion.K, K)
+    write_rig(tmp_path, images(2), [(0, 0), (-1, 0)], reference="a.png")
+    (tmp_path / "rig.toml").write_text(WITH_LENS)
+    assert not open_scene(tmp_path).seen[1].all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[-0.2, 0.05, 0.001, -0.001]", "[-0.2, 0.05, 0.001]", "brown lens must be 4 or 5 or 8 numbers, not 3 numbers"),
+        ("[-0.2, 0.05, 0.001, -0.001]", "-0.2", "must be 4 or 5 or 8 numbers, not -0.2"),
+        ("[-0.2, 0.05, 0.001, -0.001]", "[-0.2, 0.05, nan, 0]", "must be 4 finite numbers"),
+        ("[-0.2, 0.05, 0.001, -0.001]", "[-9, 0, 0, 0]", r"view 1: its lens distortion folds .*k1 = -9"),
+        ("[0.3, 0, 0, 0, 0]", '[0.3, 0, 0, 0, 0]\nlens = "fisheye"', "fisheye lens must be 4 numbers, not 5 numbers"),
+        ("[0.3, 0, 0, 0, 0]", '[0.3, 0, 0, 0]\nlens = "fisheyes"', "model 'fisheyes'; did you mean 'fisheye'"),
+        ("K = [[10, 0, 3.5], [0, 10, 2.5], [0, 0, 1]]", "", "view 1: the field 'K' is missing"),
+        ("distortion = [-0.2, 0.05, 0.001, -0.001]", 'lens = "brown"', "view 1: has a lens but no distortion"),
+        (
+            "[0.3, 0, 0, 0, 0]",
+            "[0, 0, 0, 0]\nK = [[9, 0, 3], [0, 9, 3], [0, 0, 1]]",
+            "their undistorted cameras differ",
+        ),
+        (
+            "distortion = [-0.2",
+            "undistorted_K = [[1, 0, 0], [0, 0, 0], [0, 0, 1]]\ndistortion = [-0.2",
+            "undistorted_K",
+        ),
+    ],
+)
+def test_refusals_of_lenses(tmp_path, old, new, said):
+    assert old in WITH_LENS
+    write_rig(tmp_path, images(2), [(0, 0), (-1, 0)], reference="a.png")
+    (tmp_path / "rig.toml").write_text(WITH_LENS.replace(old, new))
+    with pytest.raises(InputError, match=said) as caught:
+        open_scene(tmp_path)
+    assert "\n" not in str(caught.value)

@@ -17,8 +17,9 @@ BASE_PACKAGES = {"files"}  # those of them that are folders
 LAYERS = {
     "isolated": set(),
     "scene": set(),
-    "io": {"isolated", "scene"},
     "engines": {"scene"},
+    "lens": {"engines", "scene"},
+    "io": {"isolated", "lens", "scene"},
     "pictures": {"io", "scene"},
     "result": {"io", "pictures", "scene"},
     "methods": {"engines", "io", "result", "scene"},

@@ -29,9 +29,18 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
         rows.insert(2, ("columns", found["metadata"]["columns"]))
     if "slide" in found["metadata"]:
         rows.insert(2, ("slide", found["metadata"]["slide"]))
+    if "undistorted" in found["metadata"]:
+        rows.insert(2, ("lens", _lens(found["metadata"]["undistorted"])))
     if found["frames"] is not None:
         rows.insert(2, ("frames", f"{found['frames']} (a light-field video)"))
     return "\n".join(f"{name:11} {printable(text)}" for name, text in rows)
+
+
+def _lens(undistorted: dict[str, Any]) -> str:
+    """Say that views were undistorted, and how much of them no camera saw."""
+    models, unseen = ", ".join(undistorted["models"]), undistorted["unseen"]
+    shown = f"{100 * unseen:.2g} % of all pixels were not seen, and do not count" if unseen else "every pixel was seen"
+    return f"{undistorted['views']} views were undistorted as they were read (model {models}); {shown}"
 
 
 def _span(span: dict[str, Any]) -> str:

@@ -85,6 +85,7 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
     name: ClassVar[str]
     note: str = ""  # which GPU is used, or why none is
     device: Device
+    seen: Any = None  # a plane, 1 where the reference's camera saw something, 0 elsewhere; None if it saw everything
 
     def step(
         self, w: Plane, stage: Stage, *, reweight: bool = True, sample: int = 0, clock: Clock | None = None
@@ -106,6 +107,8 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
         clock = clock or Clock(self.device)
         warped = clock("warp", self.warp, w, stage)
         term = clock("data_term", self.data_term, w, warped, stage, reweight, sample)
+        if self.seen is not None:  # elsewhere the neighbours alone decide
+            term = term._replace(diagonal=self.seen * term.diagonal, rhs=self.seen * term.rhs)
         dw, counts = clock("solve", self.solve, w, term, stage.alpha, reweight)
         after, counts = clock("update", self.update, w, dw, stage.limit, counts)
         return Step(after, self.report(w, after, counts), term.weights)

@@ -15,6 +15,7 @@ from gradcon.engines import cascade, model
 from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
 from gradcon.engines.sweep import SweepEngine, Views
+from gradcon.engines.views import frames_of, reference_seen
 from gradcon.scene import Scene, geometry
 
 __all__ = ["ReferenceEngine", "create", "current_device", "why_not"]
@@ -47,6 +48,7 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
         self.unit, self.truth = scene.unit, scene.known_truth
+        self.frames, self.seen = frames_of(scene), reference_seen(scene)
         self.y, self.x = np.indices(scene.shape, dtype=np.float64)
 
     def upload(self, w: ArrayLike) -> Field:
@@ -60,8 +62,8 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         with np.errstate(all="ignore"):
             u, v, z = geometry.project(self.M[t], self.m[t], self.x, self.y, w)
             cx, cy = geometry.coupling(self.M[t], self.m[t], u, v)
-        height, width = w.shape
-        seen = (z > 0) & (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
+        left, right, top, bottom = self.frames[t]
+        seen = (z > 0) & (u >= left) & (u <= right) & (v >= top) & (v <= bottom)
         warped = sample_cubic(self.targets[t], np.where(seen, u, 0.0), np.where(seen, v, 0.0))
         # A pixel that the view does not see is copied from the reference, and its coupling is 0, so that it has no say.
         # Otherwise the copy would fit perfectly and hold the disparity where it is.

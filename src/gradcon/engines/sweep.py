@@ -52,6 +52,7 @@ class Views(NamedTuple):
     epipoles: NDArray[np.float64]  # (T, 3)
     arms: NDArray[np.int32]  # arm a has the targets arms[a] to arms[a + 1] - 1, the nearest first
     order: NDArray[np.intp] | None = None  # which of the scene's targets each one is, if they come from a scene
+    known: NDArray[np.bool_] | None = None  # which pixels of the reference its camera saw; None if it saw them all
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -153,7 +154,7 @@ class SweepEngine(ABC):
         Views are interpolated by cubic convolution; at the frame the outermost pixels are repeated.  An engine may take
         a position within 1e-5 pixels of a whole one as whole, because rounding makes it so anyway.  A target counts
         where it sees the pixel inside its frame, in front of the camera (1 + e_z w > 0), and the interpolated colour is
-        not NaN (a turned view has NaN where it sees nothing).  An arm whose targets all do not count has the cost 1 in
+        not NaN (a view has NaN where its camera saw nothing).  An arm whose targets all do not count has the cost 1 in
         its neighbours' blur and does not count itself.  If no arm counts, the cost is 1.
         """
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from gradcon.arrays import module_of, to_device, to_host
 from gradcon.engines.sweep import Views
 from gradcon.scene import Scene, geometry
+from gradcon.scene.shrink import blocks
 
 DIRECTIONS = 8  # a full grid has an arm in each
+REACH = 2  # pixels: of the interpolation beyond its place
 HALF_WAY = 0.5  # from one direction to the next
 CLOSE = 0.25  # of the widest gap: a narrower one is no place for a border
 PIXELS_AT_ONCE, PIXELS_IN_CACHE = 2**20, 2**14  # that are averaged on a GPU, and on the host
@@ -34,9 +36,13 @@ def views_of(scene: Scene, colour: bool = True, k: int = 1) -> Views:
     M = (S @ scene.M @ np.linalg.inv(S))[order]
     m = scene.m[order] @ S.T
     epipoles = np.asarray(np.linalg.solve(M, m[..., None])[..., 0], np.float64)
+    known = None
+    if scene.seen is not None:
+        seen = _all_seen(scene.seen, k)[np.concatenate([[0], 1 + order])]
+        colours, known = _with_gaps(colours, seen), seen[0]
     if not scene.is_planar:
         colours = _turned(colours, M)
-    return Views(colours, scale, epipoles, arms.astype(np.int32), order)
+    return Views(_grown(colours), scale, epipoles, arms.astype(np.int32), order, known)
 
 
 def directions_of(baselines: geometry.Floats) -> NDArray[np.intp]:
@@ -55,6 +61,19 @@ def directions_of(baselines: geometry.Floats) -> NDArray[np.intp]:
         border = places[widest] + gaps[widest] / 2
     found: NDArray[np.intp] = np.floor(angle - border + 1).astype(np.intp) % DIRECTIONS
     return found
+
+
+def _with_gaps(colours: Any, seen: NDArray[np.bool_]) -> Any:
+    """Return the views as floats, where what the cameras of the targets did not see is NaN.
+
+    The reference keeps its colours, which are compared with those of its neighbours.
+    """
+    xp = module_of(colours)
+    gaps = colours.astype(np.float32)
+    for view in np.flatnonzero(~seen.all(axis=(1, 2))):
+        if view > 0:
+            gaps[view] = xp.where(xp.asarray(seen[view]), gaps[view], np.float32(np.nan))
+    return gaps
 
 
 def _turned(colours: Any, M: geometry.Floats) -> Any:
@@ -78,12 +97,48 @@ def _turned(colours: Any, M: geometry.Floats) -> Any:
 
 def shrunk(views: Views, k: int) -> Views:
     """Return the views with blocks of k x k pixels averaged; disparities keep their unit."""
-    return views._replace(colours=_averaged(views.colours, k), epipoles=views.epipoles @ _smaller(k).T)
+    known = _all_seen(views.known, k) if views.known is not None else None
+    colours = _grown(_averaged(views.colours, k))
+    return views._replace(colours=colours, epipoles=views.epipoles @ _smaller(k).T, known=known)
 
 
 def _smaller(k: int) -> geometry.Floats:
     """Return the matrix that takes a pixel to the pixel of a small copy; its centre is the centre of a block."""
     return np.array([[1 / k, 0, (1 / k - 1) / 2], [0, 1 / k, (1 / k - 1) / 2], [0, 0, 1]])
+
+
+def _grown(colours: Any) -> Any:
+    """Return the views with the pixels next to a gap continued into it, as far as interpolation reaches.
+
+    Otherwise, a view would not count within two pixels of its gaps, which often run along the whole frame.
+    """
+    xp = module_of(colours)
+    if colours.dtype.kind == "f":
+        for view in range(len(colours)):
+            gap = xp.isnan(colours[view, :1])
+            if gap.any():
+                for _ in range(REACH):
+                    colours[view] = xp.where(gap, _means_around(colours[view]), colours[view])
+                    gap = xp.isnan(colours[view, :1])
+    return colours
+
+
+def _means_around(image: Any) -> Any:
+    """Return the mean of the known pixels in the 3 x 3 pixels around each one; NaN where there are none."""
+    xp, (_, height, width) = module_of(image), image.shape
+    around = xp.pad(image, ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+    known = ~xp.isnan(around)
+    total, count = xp.zeros_like(image), xp.zeros_like(image)
+    for y, x in product(range(3), range(3)):
+        near = np.s_[:, y : y + height, x : x + width]
+        total += xp.where(known[near], around[near], np.float32(0))
+        count += known[near]
+    return xp.where(count > 0, total / xp.maximum(count, 1), np.float32(np.nan))
+
+
+def _all_seen(seen: NDArray[np.bool_], k: int) -> NDArray[np.bool_]:
+    """Return the blocks of k x k pixels that were seen entirely."""
+    return np.asarray(blocks(seen, k).all(axis=(-3, -1)))
 
 
 def _averaged(colours: Any, k: int) -> Any:

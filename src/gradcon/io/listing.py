@@ -20,6 +20,8 @@ from gradcon.errors import InputError, printable
 from gradcon.files import files_in
 from gradcon.io.fields import hint
 from gradcon.io.images import read_image
+from gradcon.lens import Undistortion
+from gradcon.lens.areas import undistorted_areas
 from gradcon.scene import Scene, Views, choose_views, geometry
 from gradcon.scene.calibration import Calibration
 from gradcon.scene.layout import Layout
@@ -33,12 +35,22 @@ class View:
     """A view: its name, where its camera stands, and how its pixels are read.
 
     `stands` is a baseline if all cameras are alike, or a calibrated camera.  `read` takes a frame number; a still has
-    only frame 0.
+    only frame 0.  If the lens bends straight lines, `image` undistorts the view, and `stands` is the camera of the
+    undistorted view.
     """
 
     name: str
     stands: Baseline | geometry.Camera
     read: Read
+    undistortion: Undistortion | None = None
+
+    def image(self, frame: int) -> NDArray[Any]:
+        """Return the pixels of a frame, undistorted."""
+        return self.undistorted(self.read(frame))
+
+    def undistorted(self, pixels: NDArray[Any]) -> NDArray[Any]:
+        """Return what a pinhole camera would have seen in place of the pixels that were read."""
+        return pixels if self.undistortion is None else self.undistortion.image(pixels, writable(self.name))
 
 
 @dataclass(frozen=True)
@@ -114,8 +126,8 @@ def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Sc
     others = [view for view in listing.views if view is not reference]
     if not others:
         raise InputError(listing.source, f"holds only one view, {reference.name}", "add at least one more")
-    image = reference.read(frame)
-    height, width = image.shape[:2]
+    given = reference.read(frame)
+    height, width = given.shape[:2]
     if listing.size not in (None, (width, height)):
         assert listing.size is not None
         raise InputError(
@@ -128,14 +140,17 @@ def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Sc
     chosen = choose_views(baselines, which)
     targets = [others[k] for k in chosen]
     truth = _read_truth(listing, (height, width))
-    images = [partial(view.read, frame) for view in targets]
+    lenses = undistorted_areas([view.undistortion for view in (reference, *targets)], (height, width))
+    image = reference.undistorted(given)
+    images = [partial(view.image, frame) for view in targets]
     common: dict[str, Any] = {
         "name": writable(listing.name or Path(listing.source).resolve().name),
         "reference_name": writable(reference.name),
         "target_names": [writable(view.name) for view in targets],
-        "metadata": listing.metadata,
+        "metadata": {**listing.metadata, **lenses.metadata},
         "ground_truth": truth,
         "white": white,
+        "seen": lenses.seen,
     }
     try:
         if not isinstance(reference.stands, geometry.Camera):

@@ -39,7 +39,7 @@ def open_scene(
         videos or folders of frames whose names count rows and columns; a folder of two images, which are a stereo
         pair; a folder of numbered images (with `grid` or `slide`); a video (with `slide`); an HDF5 light field of the
         older HCI set; a NumPy or Zarr array; a single image that holds all views (with `grid`); a sparse COLMAP model
-        with its undistorted images.
+        with its images.
     views : "all", "cross", "star" or int
         Which views to use: all of them; those in the reference's row and column ("cross"); those and the diagonals
         ("star"); or the N nearest, counting the reference.  Images that are not used are not read.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gradcon import engines
@@ -125,7 +126,8 @@ def compile_for(scene: Scene, options: Options, engine: str, say: Callable[[str]
     """Compile what an estimate of this scene needs, if that has not been done on this computer yet."""
     from gradcon.methods.compilation import compile_missing
 
-    pixels = str(scene.colours.dtype) if scene.is_planar else "float32"  # views are resampled to turn them
+    whole = scene.is_planar and scene.seen is None  # others are turned, or have gaps
+    pixels = str(scene.colours.dtype) if whole else "float32"
     compile_missing(engines.kind_for(engine).name, options.method, pixels=[pixels], say=say)
 
 
@@ -180,9 +182,13 @@ def finish(
         if behind is not None and behind.reversed:
             warned = [reversed_sentence(scene)]
         run.engine.device.wait()
+    low, high = findings.disparity_range
     if not findings.differ:  # nothing is known
-        low, high = findings.disparity_range
         maps = maps[0], module_of(maps[1]).full_like(maps[1], high - low)
+    if scene.seen is not None:  # neighbours alone tell the disparity of what the reference's camera did not see
+        xp = module_of(maps[1])
+        seen, unsure = xp.asarray(scene.seen[0]), xp.maximum(maps[1], np.float32(high - low))
+        maps = xp.where(seen, maps[0], maps[0].clip(low, high)), xp.where(seen, maps[1], unsure)
     refuse_unknown(scene.name, *maps)
     return Finished(run, scene, options, findings, _describe(initial, ready), start, maps, warned)
 

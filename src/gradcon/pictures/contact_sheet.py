@@ -41,7 +41,7 @@ def contact_sheet(listing: Listing, frame: int = 0) -> bytes:
     size = tile_size(cells, WIDTH)
     figure = draw_sheet(
         {
-            cell: Tile(view.name, small_copy(view.read(frame), size), view is listing.reference)
+            cell: Tile(view.name, small_copy(view.image(frame), size), view is listing.reference)
             for cell, view in cells.items()
         },
         size,

@@ -86,6 +86,8 @@ class PointCloud:
         depth = calibration.depth(disparity)
         q = relative_inverse_depth(disparity, calibration)
         chosen = solid(q, calibration.K) & surest(uncertainty, keep)
+        if scene.seen is not None:
+            chosen &= scene.seen[0]
         if normals:
             directions = surface_normals(q, calibration.K)
             chosen &= np.isfinite(directions).all(axis=-1)  # a pixel without neighbours has no normal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from gradcon.damage import refuse_large
 from gradcon.errors import InputError
+from gradcon.scene.numbers import whole_number
 
 Shape = tuple[int, ...]
 
@@ -86,3 +88,11 @@ def _refuse_specks(shape: Shape, axes: int, source: Path | str) -> None:
 def image_bytes(shape: Shape, dtype: np.dtype[Any]) -> int:
     """Return the exact size of an array in bytes; NumPy's own product would overflow for some false headers."""
     return int(np.prod((*shape, dtype.itemsize), dtype=object))
+
+
+def cell_of(reference: Any, name: str) -> tuple[int, int]:
+    """Return the row and column of the reference view; refuse anything but two whole numbers."""
+    cell = [whole_number(part) for part in reference] if isinstance(reference, Sequence) else []
+    if len(cell) != 2 or cell[0] is None or cell[1] is None:
+        raise InputError(name, f"the reference {reference!r:.60} is not a place in the grid", "give (row, column)")
+    return cell[0], cell[1]

@@ -1,9 +1,9 @@
-"""Checks of the geometry and the ground truth that a scene is given."""
+"""Checks of the geometry, the ground truth and the areas seen that a scene is given."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import on_device, to_host
 from gradcon.errors import InputError
@@ -65,8 +65,23 @@ def refuse_degenerate(
             raise InputError(names[k], f"has the same baseline as {names[twin]}", "correct one or leave it out")
 
 
-def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: str) -> Image | None:
-    """Return the ground truth as float32, with NaN for every value that is not finite."""
+def checked_seen(seen: ArrayLike | None, shape: tuple[int, int, int], name: str) -> NDArray[np.bool_] | None:
+    """Return which pixels were seen, (1 + T, height, width); None if they all were."""
+    if seen is None:
+        return None
+    array = np.asarray(to_host(seen))
+    if array.dtype != bool or array.shape != shape:
+        problem = f"what was seen is {array.shape} {array.dtype}, not {shape} bool"
+        raise InputError(name, problem, "give one truth value for each pixel of each view")
+    if not array.any(axis=(1, 2)).all():
+        raise InputError(name, f"its view {int(array.any(axis=(1, 2)).argmin())} saw nothing", "leave it out")
+    return None if array.all() else array
+
+
+def checked_ground_truth(
+    truth: ArrayLike | None, shape: tuple[int, int], name: str, seen: NDArray[np.bool_] | None = None
+) -> Image | None:
+    """Return the ground truth as float32, with NaN for what is not finite, or what the reference did not see."""
     if truth is None:
         return None
     truth = to_host(truth) if on_device(truth) else truth
@@ -76,4 +91,5 @@ def checked_ground_truth(truth: ArrayLike | None, shape: tuple[int, int], name: 
         raise InputError(
             name, f"its ground truth has the shape {array.shape} but the views have {shape}", "use the matching file"
         )
-    return np.where(np.isfinite(array), array, np.float32(np.nan))
+    known = np.isfinite(array) if seen is None else np.isfinite(array) & seen[0]
+    return np.where(known, array, np.float32(np.nan))

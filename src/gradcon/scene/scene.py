@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.arrays import as_array, module_of, to_device, to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
-from gradcon.scene.array_axes import count_axes
+from gradcon.scene.array_axes import cell_of, count_axes
 from gradcon.scene.calibration import Calibration, check_unit
-from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
+from gradcon.scene.checks import checked_ground_truth, checked_seen, checked_transforms, refuse_degenerate
 from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
-from gradcon.scene.numbers import checked_positive, whole_number
+from gradcon.scene.numbers import checked_positive
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
 from gradcon.scene.shown import ShownScene
@@ -63,6 +63,9 @@ class Scene(ShownScene):
     white : float, optional
         What all views are divided by, as a fraction of their type's range, instead of the value that their brightest
         pixel suggests.  The frames of a video share one value.
+    seen : (1 + T, height, width) array of bool, optional
+        Which pixels of each view its camera saw, the reference first; by default all.  The others are never compared,
+        and no ground truth counts where the reference saw nothing.
 
     Attributes
     ----------
@@ -75,6 +78,8 @@ class Scene(ShownScene):
         Luma of the reference.
     M, m, baselines : (T, 3, 3), (T, 3) and (T, 2) float64
         The geometry of the targets.
+    seen : (1 + T, height, width) array of bool, or None
+        Which pixels of each view its camera saw, in the host's memory; None if they are all.
     doubts : list of str
         What the reader of the files doubts about them, in sentences for the user.
 
@@ -98,6 +103,7 @@ class Scene(ShownScene):
         calibration: Calibration | None = None,
         metadata: dict[str, Any] | None = None,
         white: float | None = None,
+        seen: ArrayLike | None = None,
     ) -> None:
         names = list(target_names) if target_names is not None else [f"target {k}" for k in range(len(targets))]
         if len(targets) < 1:
@@ -131,7 +137,9 @@ class Scene(ShownScene):
         self.calibration = calibration
         self._given = first
         self.layout = Layout()  # how it differs from what was given
-        self.ground_truth = checked_ground_truth(ground_truth, self.shape, name)
+        given = checked_seen(seen, (1 + len(names), *self.shape), name)
+        self.seen = given[[0, *(1 + order)]] if given is not None else None
+        self.ground_truth = checked_ground_truth(ground_truth, self.shape, name, given)
 
     @classmethod
     def from_lightfield(
@@ -159,7 +167,7 @@ class Scene(ShownScene):
         if count_axes(array.shape, array.dtype, name, grid=True) == 1:
             array = array[None]
         rows, columns = array.shape[:2]
-        v0, u0 = _cell(reference, name) if reference is not None else (rows // 2, columns // 2)
+        v0, u0 = cell_of(reference, name) if reference is not None else (rows // 2, columns // 2)
         if not (0 <= v0 < rows and 0 <= u0 < columns):
             problem = f"the reference ({v0}, {u0}) is outside the {rows} x {columns} grid of views"
             raise InputError(name, problem, "count rows and columns from 0")
@@ -277,8 +285,9 @@ class Scene(ShownScene):
         return truth if truth is not None and np.isfinite(truth).any() else None
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the pixels and the geometry, which is all that the estimate depends on."""
-        return sha256_of_arrays(to_host(self.colours), self.M, self.m, np.array(self.white))
+        """Return the SHA-256 of the pixels, the geometry and what was seen: all that the estimate depends on."""
+        seen = [] if self.seen is None else [self.seen]
+        return sha256_of_arrays(to_host(self.colours), self.M, self.m, np.array(self.white), *seen)
 
     def reference_fingerprint(self) -> str:
         """Return the SHA-256 of the reference's pixels, as they were given."""
@@ -288,11 +297,3 @@ class Scene(ShownScene):
         height, width = self.shape
         truth = "with" if self.ground_truth is not None else "without"
         return f"<Scene {self.name!r}: {len(self.colours)} views of {width} x {height}, {truth} ground truth>"
-
-
-def _cell(reference: Any, name: str) -> tuple[int, int]:
-    """Return the row and column of the reference view; refuse anything but two whole numbers."""
-    cell = [whole_number(part) for part in reference] if isinstance(reference, Sequence) else []
-    if len(cell) != 2 or cell[0] is None or cell[1] is None:
-        raise InputError(name, f"the reference {reference!r:.60} is not a place in the grid", "give (row, column)")
-    return cell[0], cell[1]

@@ -34,6 +34,7 @@ def laid_out(scene: Scene, layout: Layout) -> Scene:
     new.M, new.m, new.baselines = M[order], m[order], B[order]
     new.target_names = [scene.target_names[k] for k in order]
     new.colours, new._grey, new._targets = scene.colours[views], scene._grey[views], None
+    new.seen = scene.seen[views] if scene.seen is not None else None
     new.calibration = scene.calibration.laid_out(layout) if scene.calibration is not None else None
     new.metadata = dict(scene.metadata)
     return new
@@ -47,6 +48,7 @@ def without_views(scene: Scene, names: Collection[str]) -> Scene:
     new.M, new.m, new.baselines = scene.M[kept], scene.m[kept], scene.baselines[kept]
     new.target_names = [scene.target_names[t] for t in kept]
     new.colours, new._grey, new._targets = scene.colours[views], scene._grey[views], None
+    new.seen = scene.seen[views] if scene.seen is not None else None
     return new
 
 

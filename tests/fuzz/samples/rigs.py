@@ -47,6 +47,22 @@ R = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 t = [-0.1, 0, 0]
 K = [[10.5, 0, 3.25], [0, 10.5, 3.5], [0, 0, 1]]
 """
+LENSES = """\
+reference = "a.png"
+K = [[10, 0, 3.5], [0, 10, 3.5], [0, 0, 1]]
+distortion = [-0.2, 0.05, 0.001, -0.001, 0.01]
+
+[[views]]
+image = "a.png"
+baseline = [0, 0]
+
+[[views]]
+image = "b.png"
+baseline = [-1, 0]
+lens = "fisheye"
+distortion = [0.02, -0.01, 0, 0]
+undistorted_K = [[10, 0, 3.5], [0, 10, 3.5], [0, 0, 1]]
+"""
 
 
 def rig() -> list[Sample]:
@@ -54,6 +70,7 @@ def rig() -> list[Sample]:
     return [
         Sample({"rig.toml": BASELINES.encode(), **VIEWS, **truth}, "scene", mutated=("rig.toml",)),
         Sample({"rig.toml": CAMERAS.encode(), **VIEWS}, "scene", mutated=("rig.toml",)),
+        Sample({"rig.toml": LENSES.encode(), **VIEWS}, "scene", mutated=("rig.toml",)),
     ]
 
 
@@ -80,7 +97,7 @@ def middlebury() -> list[Sample]:
 
 def colmap() -> list[Sample]:
     images = {f"images/{name}": content for name, content in VIEWS.items()}
-    cameras = "# comment\n1 PINHOLE 8 8 10 10 4 4\n2 SIMPLE_PINHOLE 8 8 11 4 4\n"
+    cameras = "# comment\n1 OPENCV 8 8 10 10 4 4 -0.1 0.02 0 0\n2 SIMPLE_PINHOLE 8 8 11 4 4\n"
     shots = "# comment\n1 1 0 0 0 0 0 0 1 a.png\n1.5 2.5 7 3 3 -1\n2 1 0 0 0 -1 0 0 2 b.png\n3 3 7\n"
     text = {"cameras.txt": cameras, "images.txt": shots, "points3D.txt": "7 0.5 0 5 255 0 0 0.1 1 0 2 0\n"}
     binary = {"cameras.bin": _cameras(), "images.bin": _images(), "points3D.bin": _points()}

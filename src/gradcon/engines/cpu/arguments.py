@@ -18,6 +18,7 @@ class Views(NamedTuple):
     kinds: Indices  # of all targets, as in `engines.views`
     M: NDArray[np.float64]  # of all targets
     m: NDArray[np.float64]
+    frames: NDArray[np.int64]  # of all targets: the first and last column, and the first and last row, that count
     differences: Array  # (views * height, width): the warped targets less the reference, one below the other
 
 

@@ -19,10 +19,10 @@ gradient_inconsistency = inlined(model.gradient_inconsistency)
 
 
 @called
-def row_gradients(b, x0, width, w, difference, derivative, g, G, n):
+def row_gradients(b, x0, left, right, w, difference, derivative, g, G, n):
     """g and G of a view in the reference's row, b to its right, from derivatives along x."""
     for x in range(n):
-        c = b * np.float32(inside(x0 + x, b * w[x], width))
+        c = b * np.float32(inside(x0 + x, b * w[x], left, right))
         d_r = c * derivative[x]
         d_t = c * difference[x] + d_r
         g[x] = mean_gradient(d_t, d_r)
@@ -30,10 +30,11 @@ def row_gradients(b, x0, width, w, difference, derivative, g, G, n):
 
 
 @called
-def column_gradients(b, y, height, w, difference, derivative, g, G, n):
+def column_gradients(b, x0, left, right, y, top, bottom, w, difference, derivative, g, G, n):
     """g and G of a view in the reference's column, b below it, from derivatives along y."""
     for x in range(n):
-        c = b * np.float32(inside(y, b * w[x], height))
+        in_column = (x0 + x >= left) & (x0 + x <= right)
+        c = b * np.float32(in_column & inside(y, b * w[x], top, bottom))
         d_r = c * derivative[x]
         d_t = c * difference[x] + d_r
         g[x] = mean_gradient(d_t, d_r)
@@ -41,29 +42,28 @@ def column_gradients(b, y, height, w, difference, derivative, g, G, n):
 
 
 @inlined
-def coupling_row(kind, M, m, t, w, y, x0, n, cx, cy):
+def coupling_row(kind, M, m, left, right, top, bottom, t, w, y, x0, n, cx, cy):
     """cx, cy = c_t of any other view along n pixels of row y, from x0: 0 where the view does not see them."""
-    height, width = w.shape
     line = row(w, y, x0)
     if kind == PLANAR:
-        planar_coupling(np.float32(m[t, 0]), np.float32(m[t, 1]), x0, y, height, width, line, cx, cy, n)
+        planar_coupling(np.float32(m[t, 0]), np.float32(m[t, 1]), x0, y, left, right, top, bottom, line, cx, cy, n)
     else:
-        general_coupling(M[t], m[t], x0, y, height, width, line, cx, cy, n)
+        general_coupling(M[t], m[t], x0, y, left, right, top, bottom, line, cx, cy, n)
 
 
 @called
-def planar_coupling(bx, by, x0, y, height, width, w, cx, cy, n):
+def planar_coupling(bx, by, x0, y, left, right, top, bottom, w, cx, cy, n):
     for x in range(n):
-        seen = np.float32(inside(x0 + x, bx * w[x], width) & inside(y, by * w[x], height))
+        seen = np.float32(inside(x0 + x, bx * w[x], left, right) & inside(y, by * w[x], top, bottom))
         cx[x] = bx * seen
         cy[x] = by * seen
 
 
 @called
-def general_coupling(M, m, x0, y, height, width, w, cx, cy, n):
+def general_coupling(M, m, x0, y, left, right, top, bottom, w, cx, cy, n):
     for x in range(n):
         u, v, z = project_pixel(M, m, float(x0 + x), float(y), float(w[x]))
-        seen = z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1
+        seen = z > 0 and u >= left and u <= right and v >= top and v <= bottom
         a, b = coupling(M, m, u, v) if seen else (0.0, 0.0)
         cx[x] = np.float32(a)
         cy[x] = np.float32(b)

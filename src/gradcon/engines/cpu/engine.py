@@ -24,7 +24,7 @@ from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
 from gradcon.engines.cpu.warp import MARGIN, warp_views
 from gradcon.engines.host import HostCounts, HostEngine
-from gradcon.engines.views import kind_of, order_of
+from gradcon.engines.views import frames_of, kind_of, order_of, reference_seen
 from gradcon.scene import Scene
 
 Field = NDArray[np.float32]
@@ -44,11 +44,13 @@ class CpuEngine(HostEngine[Field, Field]):
         self.targets = np.pad(scene.targets, ((0, 0), (MARGIN, MARGIN), (MARGIN, MARGIN)), mode="edge")
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
+        self.frames = frames_of(scene)
         self.kinds = np.array([kind_of(M, m) for M, m in zip(self.M, self.m, strict=True)])
         self.unit, self.truth = scene.unit, scene.known_truth
         self._scales: dict[tuple[int, ...], Scales] = {}
         self._buffers: dict[str, Field] = {}
         self._threads = threads or Threads()
+        self.seen = reference_seen(scene)
         self._solver = MultigridSolver(*scene.shape, self._threads)
 
     def upload(self, w: ArrayLike) -> Field:
@@ -58,7 +60,9 @@ class CpuEngine(HostEngine[Field, Field]):
         """Return the stage's targets, warped, less the reference."""
         views = np.array(stage.views)
         differences = self._buffer("differences", (len(views), *self.shape))
-        self._threads.deal(warp_views, self.targets, self.reference, w, views, self.kinds, self.M, self.m, differences)
+        self._threads.deal(
+            warp_views, self.targets, self.reference, w, views, self.kinds, self.M, self.m, self.frames, differences
+        )
         return differences
 
     def data_term(self, w: Field, warped: Field, stage: Stage, reweight: bool, sample: int = 0) -> DataTerm[Field]:
@@ -112,7 +116,9 @@ class CpuEngine(HostEngine[Field, Field]):
         step: int = 0,
     ) -> tuple[Sums, Model]:
         """Return the sums of the data term, and the noise model; weights go to `kept`."""
-        views = Views(np.array(stage.views), self.kinds, self.M, self.m, differences.reshape(-1, self.shape[1]))
+        views = Views(
+            np.array(stage.views), self.kinds, self.M, self.m, self.frames, differences.reshape(-1, self.shape[1])
+        )
         noise_model = self._model(w, views, stage, weighting)
         directions, T = noise_model.order.memberships.shape
         at = layout_of(self.shape[1], stage.scales, T, directions, weighting.model, noise_model.use_scale)

@@ -67,8 +67,9 @@ def gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end):
 
     S[SMOOTHED] holds the row smoothed across, and S[DX], unless the view is in the reference's column, its derivative.
     """
-    (height, width), n, x, t = w.shape, end - first, x0 + first - at.margin, views.chosen[k]
-    kind, reach = views.kinds[t], PAIRS * scales.spacing[q]
+    height, n, x, t = w.shape[0], end - first, x0 + first - at.margin, views.chosen[k]
+    kind, reach, frames = views.kinds[t], PAIRS * scales.spacing[q], views.frames
+    left, right, top, bottom = frames[t, 0], frames[t, 1], frames[t, 2], frames[t, 3]
     g = row(S, ring_row(at.g, q, k, y), first)
     G = row(S, UNUSED if at.G.first[q] < 0 else ring_row(at.G, q, k, y), first)
     line, dx, dy = row(w, y, x), row(S, DX, first), row(S, DY, first)
@@ -77,12 +78,13 @@ def gradient_row(S, at, w, views, scales, source, q, k, y, x0, first, end):
         filters.derive_across(source, y, scales, q, S, DERIVED, first - reach, end + reach)
         filters.smooth_along(S, DERIVED, scales, q, DY, first, end)
     if kind == ROW:
-        row_gradients(np.float32(views.m[t, 0]), x, width, line, dx, rx, g, G, n)
+        b = np.float32(views.m[t, 0] if top <= y <= bottom else 0)
+        row_gradients(b, x, left, right, line, dx, rx, g, G, n)
     elif kind == COLUMN:
-        column_gradients(np.float32(views.m[t, 1]), y, height, line, dy, ry, g, G, n)
+        column_gradients(np.float32(views.m[t, 1]), x, left, right, y, top, bottom, line, dy, ry, g, G, n)
     else:
         cx, cy, difference, d_r = row(S, CX, first), row(S, CY, first), row(S, SMOOTHED, first), row(S, DERIVED, first)
-        coupling_row(kind, views.M, views.m, t, w, y, x, n, cx, cy)
+        coupling_row(kind, views.M, views.m, left, right, top, bottom, t, w, y, x, n, cx, cy)
         project(cx, cy, dx, dy, difference, n)
         project(cx, cy, rx, ry, d_r, n)
         gradients(difference, d_r, g, G, n)

@@ -25,12 +25,12 @@ def split(position):
 
 
 @inlined
-def inside(i, shift, n):
-    """Return whether i + shift is inside 0 .. n - 1, without adding them, which would round a small shift away.
+def inside(i, shift, first, last):
+    """Return whether i + shift is inside first .. last, without adding them, which would round a small shift away.
 
     Indices go through int32, which vector instructions convert.
     """
-    return (shift >= np.float32(np.int32(-i))) & (shift <= np.float32(np.int32(n - 1 - i)))
+    return (shift >= np.float32(np.int32(first - i))) & (shift <= np.float32(np.int32(last - i)))
 
 
 @inlined
@@ -40,9 +40,10 @@ def clamp(index, n):
 
 
 @inlined
-def warp_row_view(target, reference, w, y, b, out):
+def warp_row_view(target, reference, w, y, b, frame, out):
     """Warp without branches: a pixel that is not seen samples some place inside, and then takes 0."""
-    width = out.size
+    width, (left, right, top, bottom) = out.size, frame
+    in_row = (y >= top) & (y <= bottom)
     line = target[y + MARGIN]
     l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
     for x in range(width):
@@ -50,13 +51,13 @@ def warp_row_view(target, reference, w, y, b, out):
         whole, f = split(shift)
         j = clamp(x + whole, width)
         a0, a1, a2, a3 = cubic(f)
-        seen = inside(x, shift, width)
+        seen = in_row & inside(x, shift, left, right)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
 @inlined
-def warp_column_view(target, reference, w, y, b, height, out):
-    width = out.size
+def warp_column_view(target, reference, w, y, b, frame, height, out):
+    width, (left, right, top, bottom) = out.size, frame
     pixels = target.reshape(target.size)
     stride = np.int32(target.shape[1])
     l0 = pixels[(MARGIN - 1) * stride + MARGIN :]
@@ -66,7 +67,7 @@ def warp_column_view(target, reference, w, y, b, height, out):
         whole, f = split(shift)
         j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
         a0, a1, a2, a3 = cubic(f)
-        seen = inside(y, shift, height)
+        seen = (x >= left) & (x <= right) & inside(y, shift, top, bottom)
         out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
 
 
@@ -87,11 +88,11 @@ def sample(target, i, fv, j, fu):
 
 
 @inlined
-def warp_planar_view(target, reference, w, y, bx, by, height, out):
-    width = out.size
+def warp_planar_view(target, reference, w, y, bx, by, frame, out):
+    width, (left, right, top, bottom) = out.size, frame
     for x in range(width):
         shift_x, shift_y = bx * w[x], by * w[x]
-        if inside(x, shift_x, width) & inside(y, shift_y, height):
+        if inside(x, shift_x, left, right) & inside(y, shift_y, top, bottom):
             whole_x, fu = split(shift_x)
             whole_y, fv = split(shift_y)
             out[x] = sample(target, y + whole_y, fv, x + whole_x, fu) - reference[x]
@@ -100,11 +101,11 @@ def warp_planar_view(target, reference, w, y, bx, by, height, out):
 
 
 @inlined
-def warp_general_view(target, reference, w, y, M, m, height, out):
-    width = out.size
+def warp_general_view(target, reference, w, y, M, m, frame, out):
+    width, (left, right, top, bottom) = out.size, frame
     for x in range(width):
         u, v, z = project(M, m, float(x), float(y), float(w[x]))
-        if z > 0 and u >= 0 and u <= width - 1 and v >= 0 and v <= height - 1:
+        if z > 0 and u >= left and u <= right and v >= top and v <= bottom:
             j, fu = split(u)
             i, fv = split(v)
             out[x] = sample(target, i, fv, j, fu) - reference[x]
@@ -113,19 +114,20 @@ def warp_general_view(target, reference, w, y, M, m, height, out):
 
 
 @compiled
-def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, out):
+def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, frames, out):
     """Warp the listed targets by w into out[view, y, x], less the reference; where one sees nothing, that is 0."""
     height = reference.shape[0]
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]
         line, disparity, result = reference[y], w[y], out[k, y]
+        frame = frames[t, 0], frames[t, 1], frames[t, 2], frames[t, 3]
         bx, by = np.float32(m[t, 0]), np.float32(m[t, 1])
         if kinds[t] == ROW:
-            warp_row_view(targets[t], line, disparity, y, bx, result)
+            warp_row_view(targets[t], line, disparity, y, bx, frame, result)
         elif kinds[t] == COLUMN:
-            warp_column_view(targets[t], line, disparity, y, by, height, result)
+            warp_column_view(targets[t], line, disparity, y, by, frame, height, result)
         elif kinds[t] == PLANAR:
-            warp_planar_view(targets[t], line, disparity, y, bx, by, height, result)
+            warp_planar_view(targets[t], line, disparity, y, bx, by, frame, result)
         else:
-            warp_general_view(targets[t], line, disparity, y, M[t], m[t], height, result)
+            warp_general_view(targets[t], line, disparity, y, M[t], m[t], frame, result)

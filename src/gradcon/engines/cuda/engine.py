@@ -29,6 +29,7 @@ from gradcon.engines.cuda.plan import (
     view_table,
 )
 from gradcon.engines.cuda.solver import Solver
+from gradcon.engines.views import frames_of, reference_seen
 from gradcon.scene import Scene
 
 PITCH = 32  # pixels; rows are padded to a multiple of it
@@ -55,6 +56,8 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
         self.unit, self.note = scene.unit, note_of(self.device.name)
         self.M, self.m, self.baselines = scene.M, scene.m / scene.unit, scene.baselines / scene.unit
+        self.frames, seen = frames_of(scene), reference_seen(scene)
+        self.seen = None if seen is None else self._planes(seen)
         self.reference, self.targets = self._planes(scene.reference), self._planes(scene.targets)
         truth = scene.known_truth
         self.truth = None if truth is None else self._planes(truth * np.float32(scene.unit))
@@ -215,14 +218,14 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
             references = {q: self._reference(q) for q in scales}
             self._plans = {}  # a stage that has ended does not come back
             self._plans[key] = make_plan(
-                self.device, stage, weighting, self.M, self.m, self.baselines, self.plane, filters, references,
-                float(self.epsilon), self._buffer,
+                self.device, stage, weighting, self.M, self.m, self.frames, self.baselines, self.plane,
+                filters, references, float(self.epsilon), self._buffer,
             )  # fmt: skip
         return self._plans[key]
 
     def _view_table(self, views: tuple[int, ...]) -> DeviceArray:
         if views not in self._views:
-            self._views[views] = self.device.put(view_table(self.M, self.m, views))
+            self._views[views] = self.device.put(view_table(self.M, self.m, self.frames, views))
         return self._views[views]
 
     def _filter(self, q: int) -> Filter:

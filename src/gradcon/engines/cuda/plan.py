@@ -29,7 +29,8 @@ GROUP = 16  # views that are weighed together
 
 # The structs of kernels/geometry.h.
 VIEW = np.dtype(
-    [("kind", "i4"), ("target", "i4"), ("bx", "f4"), ("by", "f4"), ("M", "f8", 9), ("m", "f8", 3)], align=True
+    [("kind", "i4"), ("target", "i4"), ("frame", "i4", 4), ("bx", "f4"), ("by", "f4"), ("M", "f8", 9), ("m", "f8", 3)],
+    align=True,
 )  # fmt: skip
 TRUST = np.dtype([("reach", "i4"), ("group_end", "i4"), ("first_share", "i4"), ("belongs", "f4", model.DIRECTIONS)])
 SCALE = np.dtype(
@@ -149,12 +150,12 @@ def fill_scale(row: Any, filter_: Filter, device: Gpu, **fields: Any) -> None:
         row[name] = value if np.isscalar(value) else device.address(value)
 
 
-def view_table(M: geometry.Floats, m: geometry.Floats, chosen: tuple[int, ...]) -> Any:
+def view_table(M: geometry.Floats, m: geometry.Floats, frames: NDArray[np.int64], chosen: tuple[int, ...]) -> Any:
     """Return the chosen views as the kernels read them."""
     table = np.zeros(len(chosen), VIEW)
     for row, t in zip(table, chosen, strict=True):
         row["kind"], row["target"] = kind_of(M[t], m[t]), t
-        row["bx"], row["by"] = m[t, :2]
+        row["frame"], row["bx"], row["by"] = frames[t], *m[t, :2]
         row["M"], row["m"] = M[t].ravel(), m[t]
     return table
 
@@ -188,6 +189,7 @@ def make_plan(
     weighting: Weighting,
     M: geometry.Floats,
     m: geometry.Floats,
+    frames: NDArray[np.int64],
     baselines: NDArray[np.float64],
     plane: tuple[int, int],
     filters: dict[int, Filter],
@@ -225,7 +227,7 @@ def make_plan(
             fill_scale(table[k], filters[q], device, **common, **where)
         bands.append(Band(first_row, min(first_row + rows, height), device.put(table)))
     limit, longest = device.shared_limit, max((filters[q].steps for q in coarser), default=RUN)
-    table, (trusts, shares) = view_table(M, m, stage.views), trust_table(baselines[list(stage.views)])
+    table, (trusts, shares) = view_table(M, m, frames, stage.views), trust_table(baselines[list(stage.views)])
     planes = 3 if (table["kind"] >= PLANAR).any() else 2  # smooth, d/dx and d/dy; or smooth and one of the two
     return Plan(
         views=device.put(table),

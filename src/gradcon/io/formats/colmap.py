@@ -1,7 +1,8 @@
-"""A sparse COLMAP model with its undistorted images: one image is the reference, and its neighbours are the views.
+"""A sparse COLMAP model with its images: one image is the reference, and its neighbours are the views.
 
-The folder is what `colmap image_undistorter` writes: images/, and sparse/ (or sparse/0/) with cameras, images and
-points3D as .txt or .bin.  The scale of a COLMAP model is unknown, and so is the unit of the depth.
+The folder holds images/, and sparse/ (or sparse/0/) with cameras, images and points3D as .txt or .bin.  Images of a
+lens with distortion are undistorted when they are read, so those that the model was made from will do.  The scale of a
+COLMAP model is unknown, and so is the unit of the depth.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def list_colmap(path: Path, hints: Hints) -> Listing:
     if not near:
         raise InputError(path, surroundings.why_alone(reference), "name another reference")
     shots = [model.shots[k] for k in (reference, *near)]
-    views = [View(shot.name, shot.camera, ImageFile(images / shot.name)) for shot in shots]
+    views = [View(shot.name, shot.camera, ImageFile(images / shot.name), shot.lens.undistortion) for shot in shots]
     return Listing(
         source=path,
         views=views,
@@ -81,7 +82,7 @@ def _image_folder(model: Path, path: Path) -> Path:
     raise InputError(
         path,
         "there is no folder images beside the model",
-        "put the undistorted images there, as `colmap image_undistorter` does",
+        "put the images of the model there",
     )
 
 
@@ -119,7 +120,7 @@ class _Surroundings:
             raise InputError(
                 path,
                 f"none of the model's {len(self.shots)} images is in {self.images}",
-                "put the undistorted images there, under the names that the model lists",
+                "put them there, under the names that the model lists",
             )
 
         def merit(k: int) -> tuple[int, int, float]:

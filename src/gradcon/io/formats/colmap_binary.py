@@ -16,19 +16,8 @@ import numpy as np
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.files import read_bytes
-from gradcon.io.formats.colmap_model import (
-    EXPORT,
-    PINHOLES,
-    Ids,
-    Lens,
-    Model,
-    Shot,
-    is_sane,
-    lens_of,
-    model_of,
-    refuse_distorted,
-    shot_of,
-)
+from gradcon.io.formats.colmap_lens import EXPORT, MODELS, Lens, is_sane, lens_of, refuse_unknown_model
+from gradcon.io.formats.colmap_model import Ids, Model, Shot, model_of, shot_of
 
 COPY = "copy or export the model again"
 _POSE = 7 * 8  # bytes of a quaternion and a translation
@@ -117,19 +106,18 @@ class _Bytes:
 
 def _camera(data: _Bytes) -> None:
     number, kind = data.number("<I"), data.number("<i")
-    pinholes = list(PINHOLES)  # COLMAP numbers them 0 and 1
-    if not 0 <= kind < len(pinholes):
-        refuse_distorted(_model_name(kind), f"{data.path}, camera {number}")
-    data.skip(2 * 8 + 8 * PINHOLES[pinholes[kind]])  # width, height, parameters
+    name = _model_name(kind)
+    refuse_unknown_model(name, f"{data.path}, camera {number}")
+    data.skip(2 * 8 + 8 * MODELS[name].parameters)  # width, height, parameters
 
 
 def _model_name(kind: int) -> str:
+    if 0 <= kind < len(MODELS):
+        return list(MODELS)[kind]
     import pycolmap
 
-    try:
-        return str(pycolmap.CameraModelId(kind).name)
-    except (ValueError, TypeError):
-        return f"number {kind}"
+    known = {model.value: name for name, model in pycolmap.CameraModelId.__members__.items()}
+    return known.get(kind, f"number {kind}")
 
 
 def _image(data: _Bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,24 +19,14 @@ from numpy.typing import NDArray
 from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
 from gradcon.files import read_text
+from gradcon.io.formats.colmap_lens import EXPORT, Lens, is_sane, lens_of, refuse_unknown_model
 from gradcon.scene.geometry import Camera, Floats
 
 Ids = NDArray[np.int64]
 
-PINHOLES = {"SIMPLE_PINHOLE": 3, "PINHOLE": 4}  # number of parameters: (f, cx, cy) and (fx, fy, cx, cy)
 MAX_TEXT_BYTES = 2**31
-MAX_NUMBER = 1e50  # a larger number means damage, and products of such numbers would overflow
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NO_POINT = -1
-EXPORT = "export the model again"  # the remedy for a damaged file
-
-
-@dataclass(frozen=True)
-class Lens:
-    """What COLMAP calls a camera: the intrinsic matrix, in our pixel coordinates, and the image size."""
-
-    K: Floats
-    size: tuple[int, int]  # (width, height)
 
 
 @dataclass(frozen=True)
@@ -45,8 +35,13 @@ class Shot:
 
     name: str
     camera: Camera
-    size: tuple[int, int]
+    lens: Lens
     points: Ids
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The (width, height) of the image."""
+        return self.lens.size
 
 
 @dataclass(frozen=True)
@@ -95,31 +90,6 @@ def model_of(shots: list[Shot], ids: Ids, points: Floats) -> Model:
     return Model(sorted(shots, key=lambda shot: shot.name), ids[order], points[order])
 
 
-def lens_of(model: str, size: Sequence[int], parameters: Sequence[float], where: str) -> Lens:
-    """Check what a model says about a camera; `where` names the camera in errors."""
-    refuse_distorted(model, where)
-    if min(size) < 1 or max(size) >= 2**31:
-        raise InputError(where, f"an image cannot have {size[0]} x {size[1]} pixels", EXPORT)
-    if len(parameters) != PINHOLES[model] or not is_sane(parameters):
-        raise InputError(where, f"a {model} must have {PINHOLES[model]} finite parameters", EXPORT)
-    fx, fy, cx, cy = parameters if model == "PINHOLE" else (parameters[0], *parameters)
-    if min(fx, fy) <= 0:
-        raise InputError(where, f"the focal length {min(fx, fy):g} is not positive", EXPORT)
-    K = np.array([[fx, 0, cx - 0.5], [0, fy, cy - 0.5], [0, 0, 1]])
-    return Lens(K, (size[0], size[1]))
-
-
-def refuse_distorted(model: str, where: str) -> None:
-    """Reject a camera with lens distortion, and say how to remove it."""
-    if model not in PINHOLES:
-        raise InputError(
-            where,
-            f"its model is {model:.40}, but only PINHOLE and SIMPLE_PINHOLE are free of lens distortion",
-            "undistort the images with `colmap image_undistorter --image_path IMAGES --input_path MODEL --output_path "
-            "FOLDER` and open that folder",
-        )
-
-
 def shot_of(name: str, lens: Lens, quaternion: Sequence[float], t: Sequence[float], points: Ids, where: str) -> Shot:
     """Check what a model says about an image; `where` names the image in errors."""
     if leaves_folder(name):
@@ -127,12 +97,7 @@ def shot_of(name: str, lens: Lens, quaternion: Sequence[float], t: Sequence[floa
     if not is_sane([*quaternion, *t]):
         raise InputError(where, "its pose holds a number that is not finite", EXPORT)
     camera = Camera.of(lens.K, _rotation(quaternion, where), t, where)
-    return Shot(name, camera, lens.size, np.unique(points[points != _NO_POINT]))
-
-
-def is_sane(numbers: Iterable[float]) -> bool:
-    """Return whether all numbers are finite and plausible for a reconstruction."""
-    return all(abs(number) < MAX_NUMBER for number in numbers)
+    return Shot(name, camera, lens, np.unique(points[points != _NO_POINT]))
 
 
 def _rotation(quaternion: Sequence[float], where: str) -> Floats:
@@ -167,7 +132,7 @@ def _parse_cameras(text: str, path: Path) -> dict[int, Lens]:
         camera_id = _integer(parts[0], where)
         if camera_id in lenses:
             raise InputError(where, f"there is already a camera {camera_id}", EXPORT)
-        refuse_distorted(parts[1], f"{where}, camera {camera_id}")
+        refuse_unknown_model(parts[1], f"{where}, camera {camera_id}")
         size = [_integer(part, where) for part in parts[2:4]]
         numbers = [_number(part, where) for part in parts[4:]]
         lenses[camera_id] = lens_of(parts[1], size, numbers, f"{where}, camera {camera_id}")

@@ -15,6 +15,7 @@
     R = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]           # ... or these: x_image ~ K (R X_world + t)
     t = [-0.1, 0, 0]
     K = [[810, 0, 320], [0, 810, 240], [0, 0, 1]]   # optional if K is given above
+    distortion = [-0.2, 0.05, 0.001, -0.001]        # optional: k1, k2, p1, p2, as `rig_lens` explains
 
 Either all views have baselines, or all have cameras.
 
@@ -44,16 +45,17 @@ from gradcon.io import pfm
 from gradcon.io.fields import hint, refuse_unknown
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.formats.frames import open_views
+from gradcon.io.formats.rig_fields import needed, numbers, text_of
+from gradcon.io.formats.rig_lens import LENS_FIELDS, lens_of, refuse_unlike
 from gradcon.io.images import png
 from gradcon.io.listing import Baseline, ImageFile, Listing, View, file_called, find_reference
 from gradcon.scene.calibration import check_unit
 from gradcon.scene.geometry import Camera
-from gradcon.scene.numbers import finite_number
 
 RIG = "rig.toml"
 GROUND_TRUTH = "ground_truth.pfm"
-FIELDS = ("name", "reference", "ground_truth", "unit", "K", "views")
-VIEW_FIELDS = ("image", "baseline", "K", "R", "t")
+FIELDS = ("name", "reference", "ground_truth", "unit", "K", *LENS_FIELDS, "views")
+VIEW_FIELDS = ("image", "baseline", "K", "R", "t", *LENS_FIELDS)
 
 
 def list_rig(path: Path, hints: Hints) -> Listing:
@@ -87,7 +89,7 @@ def parse_rig(text: str, path: Path) -> Listing:
         reason = str(error).splitlines()[0] if isinstance(error, tomllib.TOMLDecodeError) else "a value is out of range"
         raise InputError(path, f"is not a TOML file ({reason})", "correct it") from None
     refuse_unknown(path, table, FIELDS)
-    blocks = _needed(table, "views", str(path))
+    blocks = needed(table, "views", str(path))
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise InputError(path, "the field 'views' is not a list of blocks", "write one [[views]] block per view")
     views: list[View] = []
@@ -100,9 +102,10 @@ def parse_rig(text: str, path: Path) -> Listing:
             problem = "some views have a baseline and others a camera"
             raise InputError(where, problem, "give all views a baseline, or all of them R and t")
         views.append(view)
+    refuse_unlike(views, path)
     if len(views) < 2:
         raise InputError(path, "lists fewer than two views", "add [[views]] blocks")
-    named = _text(_needed(table, "reference", str(path)), "reference", str(path))
+    named = text_of(needed(table, "reference", str(path)), "reference", str(path))
     if named not in (names := [view.name for view in views]):
         problem = f"the field 'reference' names {named!r}, which is not one of the images"
         raise InputError(path, problem, hint(named, names))
@@ -114,8 +117,8 @@ def parse_rig(text: str, path: Path) -> Listing:
         ground_truth=(lambda: pfm.read_pfm(truth)) if truth else None,
         truth_file=truth,
         metadata={"format": "rig"},
-        unit=check_unit(_text(table["unit"], "unit", str(path)), str(path)) if "unit" in table else "",
-        name=_text(table["name"], "name", str(path)) if "name" in table else path.resolve().parent.name,
+        unit=check_unit(text_of(table["unit"], "unit", str(path)), str(path)) if "unit" in table else "",
+        name=text_of(table["name"], "name", str(path)) if "name" in table else path.resolve().parent.name,
     )
 
 
@@ -179,63 +182,36 @@ def write_rig(
 
 def _view(block: dict[str, Any], table: dict[str, Any], path: Path, where: str) -> View:
     refuse_unknown(where, block, VIEW_FIELDS)
-    image = _inside(_needed(block, "image", where), "image", path, where)
+    image = _inside(needed(block, "image", where), "image", path, where)
     camera_fields = [field for field in ("K", "R", "t") if field in block]
+    lens = lens_of(block, table, where)
     stands: Baseline | Camera
     if "baseline" in block:
-        if camera_fields or "K" in table:
-            problem = f"has a baseline and a camera's {[*camera_fields, 'K'][0]}"
-            raise InputError(where, problem, "give only one kind")
-        x, y = _numbers(block["baseline"], (2,), "baseline", where)
+        if lens is not None:
+            camera_fields = [field for field in camera_fields if field != "K"]
+        elif "K" in table:
+            camera_fields.append("K")
+        if camera_fields:
+            raise InputError(where, f"has a baseline and a camera's {camera_fields[0]}", "give only one kind")
+        x, y = numbers(block["baseline"], (2,), "baseline", where)
         stands = (float(x), float(y))
     elif not camera_fields:
         raise InputError(where, "the field 'baseline' is missing", "add it (or 'R' and 't', for a camera)")
     else:
-        K = _numbers(block["K"] if "K" in block else _needed(table, "K", where), (3, 3), "K", where)
-        R = _numbers(_needed(block, "R", where), (3, 3), "R", where)
-        t = _numbers(_needed(block, "t", where), (3,), "t", where)
+        K = lens.new_K if lens is not None else numbers(needed({**table, **block}, "K", where), (3, 3), "K", where)
+        R = numbers(needed(block, "R", where), (3, 3), "R", where)
+        t = numbers(needed(block, "t", where), (3,), "t", where)
         stands = Camera.of(K, R, t, where)
-    return View(block["image"], stands, ImageFile(image))
-
-
-def _needed(table: Mapping[str, Any], field: str, where: str) -> Any:
-    if field not in table:
-        raise InputError(where, f"the field {field!r} is missing", "add it")
-    return table[field]
-
-
-def _text(value: Any, field: str, where: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(where, f"the field {field!r} must be text in quotes, not {value!r:.60}", "correct it")
-    return value
+    return View(block["image"], stands, ImageFile(image), lens)
 
 
 def _inside(value: Any, field: str, path: Path, where: str) -> Path:
     """Return the path of a file, which must not leave the rig's folder."""
-    name = _text(value, field, where)
+    name = text_of(value, field, where)
     if leaves_folder(name):
         problem = f"the field {field!r} leaves the rig's folder ({name!r:.60})"
         raise InputError(where, problem, "move the file into it")
     return path.parent / name
-
-
-def _numbers(value: Any, shape: tuple[int, ...], field: str, where: str) -> NDArray[np.float64]:
-    flat = _flat(value, shape)
-    if flat is None:
-        wanted = "two numbers" if shape == (2,) else " x ".join(map(str, shape)) + " finite numbers"
-        raise InputError(where, f"the field {field!r} must be {wanted}, not {value!r:.60}", "correct it")
-    return np.array(flat).reshape(shape)
-
-
-def _flat(value: Any, shape: tuple[int, ...]) -> list[float] | None:
-    """Flatten nested lists of numbers; return None if they do not have that shape."""
-    if not shape:
-        number = finite_number(value)
-        return None if number is None else [number]
-    if not isinstance(value, list) or len(value) != shape[0]:
-        return None
-    parts = [_flat(part, shape[1:]) for part in value]
-    return None if any(part is None for part in parts) else [number for part in parts for number in part or ()]
 
 
 def _quoted(text: str) -> str:

@@ -53,7 +53,7 @@ def describe_scene(frames: Frames) -> dict[str, Any]:
         "lines": [list(line) for line in findings.lines()],
         "doubts": findings.doubts,
         "ground_truth": scene.ground_truth is not None,
-        "metadata": listing.metadata,
+        "metadata": scene.metadata,
     }
 
 

@@ -42,8 +42,8 @@ class Matched(NamedTuple):
     x: Any  # (N,) float32
     y: Any
     reference: Any  # (C, N), from 0 to 1
-    seen: Any  # (T, N) bool: whether a target sees the pixel
-    targets: Any  # (T, C, N), 0 where a target does not see the pixel
+    seen: Any  # (T, N) bool: whether a target, and the reference's camera, see the pixel
+    targets: Any  # (T, C, N), 0 where that is not so
 
 
 def sampled(every: int = EVERY) -> slice:
@@ -61,6 +61,8 @@ def matched(views: Views, disparity: Map, every: int = EVERY) -> Matched:
     reference = colours.reshape(len(colours), -1).astype(np.float32) * np.float32(views.scale)
     targets = seen_at(views.colours[1:], x, y, w, views.epipoles) * np.float32(views.scale)
     seen = xp.isfinite(targets[:, 0])
+    if views.known is not None:
+        seen &= xp.asarray(views.known)[which, which].ravel()
     return Matched(x, y, reference, seen, xp.where(seen[:, None], targets, np.float32(0)))
 
 

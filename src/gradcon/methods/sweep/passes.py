@@ -15,6 +15,7 @@ from gradcon.methods.sweep.noise import edge_factors
 from gradcon.methods.sweep.settings import COLOUR_OF_MEDIAN, COLOUR_OF_PLANE, Pass
 
 PATHS = 8
+BLIND = 1e6  # beside this noise, every difference is nothing
 
 
 class Swept(NamedTuple):
@@ -53,13 +54,14 @@ class Level:
         """Choose one of three or more maps at each pixel."""
         xp, step = module_of(self.noise), np.float32(step_of(self.engine, how.step))
         noise = self._raised_noise
-        costs = [self.engine.costs(w / step, 1, float(step), noise, how.arms, how.unit) for w in maps]
+        blind = self._blind(noise)
+        costs = [self.engine.costs(w / step, 1, float(step), blind, how.arms, how.unit) for w in maps]
         best = self._matched(how, xp.concatenate(costs, axis=2), noise)
         index = xp.rint(best.label).astype(np.int64)
         return xp.take_along_axis(xp.stack(maps, axis=2), index[:, :, None], axis=2)[:, :, 0]
 
     def _sweep(self, how: Pass, start: Map, labels: int, step: float, noise: Map) -> Swept:
-        costs = self.engine.costs(start, labels, step, noise, how.arms, how.unit)
+        costs = self.engine.costs(start, labels, step, self._blind(noise), how.arms, how.unit)
         best = self._matched(how, costs, noise)
         w = (start + best.label) * np.float32(step)
         if how.median:
@@ -76,6 +78,14 @@ class Level:
         themselves, by chance; now their neighbours decide for them.
         """
         return module_of(self.noise).maximum(self.noise, self.noise.mean())
+
+    def _blind(self, noise: Map) -> Map:
+        """Return the noise level, so large that no difference counts where the reference's camera saw nothing."""
+        known = self.engine.views.known
+        if known is None:
+            return noise
+        xp = module_of(noise)
+        return xp.where(xp.asarray(known), noise, np.float32(BLIND))
 
     def _matched(self, how: Pass, costs: Volume, noise: Map) -> Best:
         edges = edge_factors(self.engine.views, noise, how.jump, how.edge)

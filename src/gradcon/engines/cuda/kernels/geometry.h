@@ -22,6 +22,7 @@ enum Kind { ROW, COLUMN, PLANAR, GENERAL };  // by what moves a pixel: B_x w, B_
 // One target view.
 struct View {
     int kind, target;
+    int left, right, top, bottom;  // the pixels of the target that count, both ends included
     float bx, by;
     double M[9], m[3];
 };
@@ -63,11 +64,11 @@ DEVICE float inverse_root(float x) {
 
 DEVICE int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
-// Whether i + shift is inside 0 .. n - 1.  Adding them up would round a small shift away.
-DEVICE bool inside(int i, float shift, int n) {
-    float position = (float)i;
-    return shift >= -position && shift <= (float)(n - 1) - position;
+// Whether i + shift is inside first .. last.  Adding them up would round a small shift away.
+DEVICE bool inside(int i, float shift, int first, int last) {
+    return shift >= (float)(first - i) && shift <= (float)(last - i);
 }
+
 
 // ---- geometry
 
@@ -80,20 +81,24 @@ DEVICE Position project(const double *M, const double *m, double x, double y, do
     return {p / z, q / z, z};
 }
 
-DEVICE bool sees(Position at, Image image) {
-    return at.z > 0 && at.u >= 0 && at.u <= image.width - 1 && at.v >= 0 && at.v <= image.height - 1;
+DEVICE bool sees(const View &view, Position at) {
+    return at.z > 0 && at.u >= view.left && at.u <= view.right && at.v >= view.top && at.v <= view.bottom;
+}
+
+// Whether a view of a planar array sees the pixel (x + dx, y + dy).
+DEVICE bool sees_at(const View &view, int x, float dx, int y, float dy) {
+    return inside(x, dx, view.left, view.right) && inside(y, dy, view.top, view.bottom);
 }
 
 // c_t at reference pixel (x, y); 0 where the view does not see it.  Double precision takes many registers, so it is
 // compiled in only if some view needs it.
-template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w, Image image) {
+template <bool ANY_GENERAL> DEVICE Coupling coupling(const View &view, int x, int y, float w) {
     if (!ANY_GENERAL || view.kind != GENERAL) {
-        bool seen = (view.kind == COLUMN || inside(x, view.bx * w, image.width))
-            && (view.kind == ROW || inside(y, view.by * w, image.height));
+        bool seen = sees_at(view, x, view.bx * w, y, view.by * w);
         return {seen ? view.bx : 0.0f, seen ? view.by : 0.0f};
     }
     Position at = project(view.M, view.m, x, y, w);
-    if (!sees(at, image)) return {0.0f, 0.0f};
+    if (!sees(view, at)) return {0.0f, 0.0f};
     const double *M = view.M, *m = view.m;
     double a = M[0] - at.u * M[6], b = M[1] - at.u * M[7], c = M[3] - at.v * M[6], d = M[4] - at.v * M[7];
     double e = m[0] - at.u * m[2], f = m[1] - at.v * m[2], determinant = a * d - b * c;
@@ -130,12 +135,12 @@ DEVICE float sample(const float *target, int i, float fv, int j, float fu, Image
 DEVICE float warped_pixel(const View &view, const float *target, float reference, float w, int x, int y, Image image) {
     if (view.kind == GENERAL) {
         Position at = project(view.M, view.m, x, y, w);
-        if (!sees(at, image)) return reference;
+        if (!sees(view, at)) return reference;
         double i = floor(at.v), j = floor(at.u);
         return sample(target, (int)i, (float)(at.v - i), (int)j, (float)(at.u - j), image);
     }
     float dx = view.bx * w, dy = view.by * w;
-    if (!inside(x, dx, image.width) || !inside(y, dy, image.height)) return reference;
+    if (!sees_at(view, x, dx, y, dy)) return reference;
     float i = floorf(dy), j = floorf(dx);
     if (view.kind == ROW)
         return sample_along(target + (long long)y * image.pitch, x + (int)j, cubic(dx - j), image.width);

@@ -23,7 +23,7 @@ DEVICE void linearise_tile(
         if (kind != COLUMN) dx_t = load_quad(dx + i), dx_r = load_quad(reference + plane);
         if (kind != ROW) dy_t = load_quad(dy + i), dy_r = load_quad(reference + 2 * plane);
         for (int j = 0; j < 4; ++j) {
-            Coupling c = coupling<ANY_GENERAL>(view, x + j, y, disparity.v[j], size);
+            Coupling c = coupling<ANY_GENERAL>(view, x + j, y, disparity.v[j]);
             float d_t, d_r;
             if (kind == ROW) d_t = c.cx * dx_t.v[j], d_r = c.cx * dx_r.v[j];
             else if (kind == COLUMN) d_t = c.cy * dy_t.v[j], d_r = c.cy * dy_r.v[j];
