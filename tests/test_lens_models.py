@@ -127,5 +127,5 @@ def test_more_than_half_of_all_directions_are_refused():
 
 def test_a_view_of_nothing_is_refused():
     aside = K + np.array([[0, 0, 9000], [0, 0, 0], [0, 0, 0]])
-    with pytest.raises(InputError, match="shows nothing of the image"):
+    with pytest.raises(InputError, match="only 0 % of its undistorted view show something"):
         undistortion("brown", (0.01,), aside).seen(SHAPE)

@@ -39,7 +39,7 @@ def info_table(found: dict[str, Any], command: list[str]) -> str:
 def _lens(undistorted: dict[str, Any]) -> str:
     """Say that views were undistorted, and how much of them no camera saw."""
     models, unseen = ", ".join(undistorted["models"]), undistorted["unseen"]
-    shown = f"{100 * unseen:.2g} % of all pixels were not seen, and do not count" if unseen else "every pixel was seen"
+    shown = f"{100 * unseen:.1f} % of all pixels were not seen, and do not count" if unseen else "every pixel was seen"
     return f"{undistorted['views']} views were undistorted as they were read (model {models}); {shown}"
 
 

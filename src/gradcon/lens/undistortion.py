@@ -17,6 +17,7 @@ from gradcon.scene.luma import full_scale, to_planes
 
 GRID = 129  # places along each axis at which folds are looked for
 EDGE = 0.01  # pixels outside the image that rounding may make
+LEAST = 0.01  # share of an undistorted view that must show something
 PIXELS_AT_ONCE = 2**13  # so that what is computed for them stays in a cache
 
 
@@ -58,7 +59,7 @@ class Undistortion:
     def seen(self, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
         """Return which pixels of the undistorted view the camera saw; None if it saw them all.
 
-        Refuse a distortion that folds the image over, or leaves nothing of it.
+        Refuse a distortion that folds the image over, or leaves next to nothing of it.
         """
         height, width = shape
         x, y = np.meshgrid(*(np.linspace(0, n - 1, min(n, GRID)) for n in (width, height)))
@@ -73,8 +74,8 @@ class Undistortion:
         seen = np.empty(shape, bool)
         for rows, x, y in _bands(shape):
             seen[rows] = self._inside(*self.places(x, y), shape)
-        if not seen.any():
-            problem = "its undistorted view shows nothing of the image"
+        if seen.mean() < LEAST:
+            problem = f"only {100 * seen.mean():.2g} % of its undistorted view show something of the image"
             raise InputError(self.where, problem, "correct K, or that of the undistorted view")
         return seen
 
