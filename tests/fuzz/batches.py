@@ -67,9 +67,10 @@ class Batch:
         self._collect(case, problem, status)
 
     def stop(self) -> None:
-        """End the child before its time."""
+        """End the child before its time; the cases that it has judged count."""
         if not self.done:
             self._kill()
+            self._add_counts()
             self.done = True
 
     def _begin(self, first: int) -> None:
@@ -112,12 +113,7 @@ class Batch:
     def _collect(self, case: int, problem: str, status: int) -> None:
         with suppress(ProcessLookupError):  # end also what the child has started
             os.killpg(self._child, signal.SIGKILL)
-        for outcome in self.counts:
-            self.counts[outcome] += int(self._state[outcome][0])
-        self.slowest = max(self.slowest, float(self._state["slowest"][0]))
-        self.growth = max(self.growth, int(self._state["growth"][0]))
-        with suppress(OSError):
-            self.found += [tuple(json.loads(line)) for line in self._log.read_text().splitlines()]
+        self._add_counts()
         if not self._state["complete"][0]:
             died = f"dies of signal {status & 127}" if status & 127 else f"ends with exit code {status >> 8}"
             self.found.append((case, problem or died))
@@ -126,6 +122,15 @@ class Batch:
             self._begin(case + 1)
         else:
             self.done = True
+
+    def _add_counts(self) -> None:
+        """Add what the child has noted so far."""
+        for outcome in self.counts:
+            self.counts[outcome] += int(self._state[outcome][0])
+        self.slowest = max(self.slowest, float(self._state["slowest"][0]))
+        self.growth = max(self.growth, int(self._state["growth"][0]))
+        with suppress(OSError):
+            self.found += [tuple(json.loads(line)) for line in self._log.read_text().splitlines()]
 
     def _kill(self) -> int:
         for end in (os.killpg, os.kill):  # it may not lead a group yet

@@ -52,7 +52,11 @@ def hunt(
     samples = make_samples(names)
     import_libraries()
     begun = time.monotonic()
-    plan = _plan(names, cases, lambda: minutes is not None and time.monotonic() - begun > 60 * minutes)
+
+    def over() -> bool:
+        return minutes is not None and time.monotonic() - begun > 60 * minutes
+
+    plan = _plan(names, cases, over)
     rows = {name: Row(name) for name in names}
     running: list[tuple[Batch, float]] = []
     root, told = make_root(), begun
@@ -67,7 +71,7 @@ def hunt(
                 break
             time.sleep(PAUSE)
             for batch, _ in running:
-                batch.poll()
+                batch.stop() if over() else batch.poll()
             for batch, since in [pair for pair in running if pair[0].done]:
                 rows[batch.name].add(batch.counts, time.monotonic() - since, batch.slowest, batch.growth)
                 for number, what in batch.found:
