@@ -49,23 +49,30 @@ def refocus(scene: Scene, result: Any, at: tuple[float, float], aperture: float)
     >>> refocus(scene, estimate(scene), at=(20, 24), aperture=8).shape
     (48, 64, 3)
     """
-    return next(refocused(scene, result, [(at, aperture)]))
+    check_aperture(aperture)
+    return next(refocused(scene, result, [focus_at(scene, result, at)], aperture))
 
 
-def refocused(
-    scene: Scene, result: Any, lenses: Iterable[tuple[tuple[float, float], float]]
-) -> Iterator[NDArray[np.float32]]:
-    """Yield the pictures of several lenses; what they share is computed once."""
+def focus_at(scene: Scene, result: Any, at: tuple[float, float], name: str = "at") -> float:
+    """Return the disparity at a pixel; refuse one outside the picture.  `name` names it in errors."""
+    return float(disparity_of(scene, result)[_pixel(scene, at, name)])
+
+
+def refocused(scene: Scene, result: Any, focuses: Iterable[float], aperture: float) -> Iterator[NDArray[np.float32]]:
+    """Yield the pictures that are sharp at several disparities; what they share is computed once."""
     disparity = disparity_of(scene, result)
-    sources = Sources(scene, disparity)
     sharp = scene.colours[0].astype(np.float32) * np.float32(scene.colour_scale)
-    for at, aperture in lenses:
-        focus = float(disparity[_pixel(scene, at)])
-        radius = _radius(scene, aperture, float(abs(disparity - focus).max()))
-        if radius == 0:
+    low, high = float(disparity.min()), float(disparity.max())
+    radius = aperture / 2
+    _refuse_wide(scene, aperture, radius * (high - low))
+    behind = None
+    for focus in focuses:
+        blur = radius * max(high - focus, focus - low)
+        if blur == 0:
             yield as_picture(sharp)
             continue
-        behind = _backdrop(sources, radius * float(abs(disparity - focus).max()), radius)
+        if behind is None:
+            behind = _backdrop(Sources(scene, disparity), radius * (high - low), radius)
         yield as_picture(through_lens(sharp, disparity, focus, radius, behind))
 
 
@@ -85,23 +92,26 @@ def _backdrop(sources: Sources, blur: float, radius: float) -> Backdrop:
     return Backdrop(picture.colours, deep, near_rim & picture.seen)
 
 
-def _pixel(scene: Scene, at: Any) -> tuple[int, int]:
+def _pixel(scene: Scene, at: Any, name: str) -> tuple[int, int]:
     """Return the row and column of a pixel; refuse one outside the picture."""
-    x, y = pair("at", at, "a pixel's x and y")
+    x, y = pair(name, at, "a pixel's x and y")
     height, width = scene.shape
     if not (0 <= round(x) < width and 0 <= round(y) < height):
         problem = f"({x:g}, {y:g}) is outside the picture of {width} x {height} pixels"
-        raise InputError("at", problem, f"give x from 0 to {width - 1} and y from 0 to {height - 1}")
+        raise InputError(name, problem, f"give x from 0 to {width - 1} and y from 0 to {height - 1}")
     return round(y), round(x)
 
 
-def _radius(scene: Scene, aperture: Any, range_: float) -> float:
-    """Return the radius of the lens; refuse one that is negative, or that blurs everything away."""
+def check_aperture(aperture: Any) -> None:
+    """Refuse an aperture that is not a number from 0 up."""
     diameter = finite_number(aperture)
     if diameter is None or diameter < 0:
         raise InputError("aperture", f"{shortly(aperture)} is not a diameter", "give a number from 0 up")
-    blur, most = 0.5 * diameter * range_, min(WIDEST, max(1.0, min(scene.shape) / 4))
+
+
+def _refuse_wide(scene: Scene, aperture: float, blur: float) -> None:
+    """Refuse an aperture that blurs everything away."""
+    most = min(WIDEST, max(1.0, min(scene.shape) / 4))
     if blur > most:
-        problem = f"{diameter:g} would blur over {2 * blur:.0f} pixels, which leaves nothing to see"
-        raise InputError("aperture", problem, f"give at most {2 * most / range_:.3g}")
-    return 0.5 * diameter
+        problem = f"{aperture:g} would blur over {2 * blur:.0f} pixels, which leaves nothing to see"
+        raise InputError("aperture", problem, f"give at most {aperture * most / blur:.3g}")

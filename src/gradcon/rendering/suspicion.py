@@ -22,7 +22,7 @@ STEPS = (0.16, 0.4, 0.8, 1.6, 3.2, 6.4)  # pixels in the farthest view
 AROUND = (2, 5, 10)  # pixels, within which another surface may be the right one
 WINDOW = 5  # pixels, over which costs are averaged
 MOST = np.float32(0.1)  # of white: a larger difference in colour is not worse
-CLEARLY = 0.1  # the share by which the cost must fall
+CLEARLY = 0.2  # the share by which the cost must fall
 
 
 def suspected_error(scene: Scene, disparity: Floats, views: Sequence[int]) -> NDArray[np.float32]:

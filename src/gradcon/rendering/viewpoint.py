@@ -42,12 +42,12 @@ class Viewpoint:
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             u, v, z = geometry.project(self.M, self.m, x, y, w)
-            return u, v, w / (z / (z > 0))
+            return u, v, w / (z * (z > 0))
 
     def disparity(self, u: Any, v: Any, nearness: Any) -> Any:
         """Return the disparity w of what is seen at (u, v) with a nearness."""
         q = self._inverse[2, 0] * u + self._inverse[2, 1] * v + self._inverse[2, 2]
-        return nearness * q / (1 - self._epipole[2] * nearness)
+        return nearness / (q - self._epipole[2] * nearness)
 
     def back(self, u: Any, v: Any, w: Any) -> tuple[Any, Any]:
         """Return the reference pixel that is seen at (u, v) if its disparity is w."""
