@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gradcon.methods.estimation import estimate
     from gradcon.methods.many import estimate_many
     from gradcon.methods.options import Options
+    from gradcon.rendering import LeftOut, LeftOutView, leave_out, refocus, synthesise
     from gradcon.report import WrittenPage, write_report
     from gradcon.result import Result, Solve
     from gradcon.result.metrics import evaluate
@@ -40,6 +41,8 @@ __all__ = [
     "DeviceError",
     "Frames",
     "InputError",
+    "LeftOut",
+    "LeftOutView",
     "Map",
     "Options",
     "PointCloud",
@@ -55,14 +58,17 @@ __all__ = [
     "evaluate",
     "evaluate_confidence",
     "evaluate_uncertainty",
+    "leave_out",
     "open_frames",
     "open_scene",
     "read_map",
     "read_maps",
     "read_pfm",
+    "refocus",
     "run_batch",
     "save_lightfield",
     "synth",
+    "synthesise",
     "write_hci",
     "write_map",
     "write_pfm",
@@ -80,6 +86,7 @@ _HOMES = {
     "gradcon.methods.estimation": ("estimate",),
     "gradcon.methods.many": ("estimate_many",),
     "gradcon.methods.options": ("Options",),
+    "gradcon.rendering": ("LeftOut", "LeftOutView", "leave_out", "refocus", "synthesise"),
     "gradcon.report": ("WrittenPage", "write_report"),
     "gradcon.result": ("Result", "Solve"),
     "gradcon.result.metrics": ("evaluate",),

@@ -12,6 +12,7 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncerta
 from gradcon.cli import openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable, say
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
+from gradcon.cli.judgements import judge
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
 from gradcon.cli.parameters import (
     Align,
@@ -32,7 +33,7 @@ from gradcon.cli.parameters import (
     parse_range,
 )
 from gradcon.errors import InputError
-from gradcon.io.outputs import UNCERTAINTY_PICTURE, refuse_foreign_folder
+from gradcon.io.outputs import LEFT_OUT_PICTURE, UNCERTAINTY_PICTURE, refuse_foreign_folder
 from gradcon.methods.compilation import begin
 from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
@@ -155,10 +156,17 @@ def _evaluate(
     confidence: Annotated[bool, typer.Option("--confidence", hidden=True)] = False,  # the old name of --uncertainty
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The plots of that comparison [default: DISPARITY/uncertainty.png]."),
+        typer.Option(
+            metavar="FILE",
+            help=f"The picture of --uncertainty or --leave-out [default: {UNCERTAINTY_PICTURE} or {LEFT_OUT_PICTURE} "
+            "in DISPARITY].",
+        ),
     ] = None,
     jumps: Annotated[
         bool, typer.Option("--jumps", help="Also report the error beside depth jumps and elsewhere.")
+    ] = False,
+    left_out: Annotated[
+        bool, typer.Option("--leave-out", help="Judge without ground truth, by views that the map was not made from.")
     ] = False,
     json: Json = False,
     reference: openings.Reference = None,
@@ -173,6 +181,9 @@ def _evaluate(
 
     With --uncertainty, the predicted standard deviation is compared with the true error: how the RMSE falls as the
     least certain pixels are dropped, and how large the errors are at pixels of similar uncertainty.
+
+    With --leave-out, no ground truth is needed: views that the map was not made from are predicted from it and from the
+    others, and compared with the real ones.
     """
     from gradcon.files import write_file
     from gradcon.io.maps import read_map
@@ -181,10 +192,16 @@ def _evaluate(
 
     uncertainty = uncertainty or confidence
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    if picture is not None and not uncertainty:
+    if picture is not None and not (uncertainty or left_out):
         raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
-    if picture is not None and picture.name != UNCERTAINTY_PICTURE:
+    if picture is not None and picture.name not in (UNCERTAINTY_PICTURE, LEFT_OUT_PICTURE):
         refuse_result_file(picture)
+    if left_out:
+        if uncertainty or jumps:
+            option = "uncertainty" if uncertainty else "jumps"
+            raise InputError(option, "needs ground truth, and --leave-out does not use it", "leave out one of the two")
+        judge(disparity, scene, told, picture, json)
+        return
     estimated = read_disparity(disparity)
     frames = open_frames(scene, views=2, **told)  # the ground truth needs no more
     opened = frames[0]

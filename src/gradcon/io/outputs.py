@@ -16,6 +16,7 @@ VIDEO_LIST = "video.json"  # in a folder that holds one folder of results per fr
 # Parameters in a summary that a method finds itself, for each scene.
 FOUND = ("disparity_range", "labels", "scales", "epsilon", "initial")
 UNCERTAINTY_PICTURE = "uncertainty.png"  # written by `gradcon evaluate --uncertainty`
+LEFT_OUT_PICTURE = "left-out.png"  # written by `gradcon evaluate --leave-out`
 RESULT_FILES = (  # everything that a result may write into its folder
     "disparity.pfm",
     "disparity.png",
@@ -27,6 +28,7 @@ RESULT_FILES = (  # everything that a result may write into its folder
     "views.jpg",
     "weights.npz",
     UNCERTAINTY_PICTURE,
+    LEFT_OUT_PICTURE,
     SUMMARY,
     "confidence.pfm",  # the uncertainty's names in version 0.1
     "confidence.png",
