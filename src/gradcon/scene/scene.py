@@ -23,7 +23,7 @@ from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_transforms, refuse_degenerate
 from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
-from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
+from gradcon.scene.luma import Image, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.numbers import checked_positive, whole_number
 from gradcon.scene.pixels import SharedPixels
 from gradcon.scene.reading import Source, any_on_device, read_colours
