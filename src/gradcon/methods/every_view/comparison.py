@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcon.arrays import module_of, to_host
-from gradcon.methods.every_view.consistency import judged, settled, surer, unknown
+from gradcon.methods.every_view.consistency import settled, surer, unknown
+from gradcon.methods.every_view.evidence import evidence_of_map
 from gradcon.methods.every_view.relations import Map
 from gradcon.methods.every_view.rig import Rig
 from gradcon.result import Result
@@ -59,7 +60,7 @@ def _judged(rig: Rig, view: str, result: Result, changed: Any) -> tuple[Result, 
     """Return a view's result with its map as it is now and its uncertainty after the other views have been heard."""
     w, deviation = rig.maps[view]
     witnesses = rig.all_witnesses(view)
-    seen = judged(w, deviation, witnesses, rig.pixel)
+    seen = evidence_of_map(w, deviation, witnesses, rig.pixel)
     nobody = unknown(seen)
     disparity, uncertainty = to_host(w), to_host(_with_unknown(surer(deviation, seen), nobody, rig.limits))
     truth = result.scene.known_truth

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcon.arrays import module_of
-from gradcon.methods.every_view.evidence import Evidence, Witness, evidence, evidence_of_map
+from gradcon.methods.every_view.evidence import LEAST, Evidence, Witness, evidence, evidence_of_map
 from gradcon.methods.every_view.relations import Map
 from gradcon.methods.sweep.known_map import moved_edges
 
@@ -26,7 +26,6 @@ REFUTED = 2.0  # views that confirm a disparity, which one view that looks throu
 MOST = 0.7  # of the witnesses, which must confirm what a pixel is corrected to
 CANDIDATE = 0.2  # pixels of the farthest view: the largest deviation that a contested disparity is judged with
 BESIDE = 5  # pixels within which the map itself must show a disparity that it is corrected to
-SAME = 0.08  # pixels of the farthest view that two maps may differ by, besides their deviations
 
 
 class Decided(NamedTuple):
@@ -50,13 +49,13 @@ def settled(w: Map, deviation: Map, claims: Sequence[Map], witnesses: Sequence[W
         The disparity that moves a surface by one pixel in the farthest view.
     """
     xp = module_of(w)
-    seen = evidence_of_map(w, deviation, witnesses, SAME * pixel)
+    seen = evidence_of_map(w, deviation, witnesses, pixel)
     new = seen.mean
     rows, columns = xp.nonzero(seen.balance <= xp.float32(CONTESTED) * seen.witnesses)
     changed = xp.zeros(w.shape, bool)
     least, _, most = (end[rows, columns] for end in moved_edges(w, BESIDE))
     candidates = xp.stack([part[rows, columns] for part in (w, *claims)])
-    beside = (candidates >= least - SAME * pixel) & (candidates <= most + SAME * pixel)
+    beside = (candidates >= least - LEAST * pixel) & (candidates <= most + LEAST * pixel)
     candidates = xp.where(beside, candidates, np.float32(np.nan))
     spread = xp.minimum(deviation[rows, columns], np.float32(CANDIDATE * pixel))
     best, value = _best(rows, columns, candidates, spread, witnesses, pixel, most=MOST)
@@ -75,7 +74,7 @@ def merged(claims: Sequence[Map], witnesses: Sequence[Witness], pixel: float) ->
     count = known.sum(axis=0)
     mean = xp.where(known, stack, 0).sum(axis=0) / xp.maximum(count, 1)
     new = xp.where(count > 0, mean, np.nan).astype(np.float32)
-    rows, columns = xp.nonzero((count > 1) & (high - low > SAME * pixel))
+    rows, columns = xp.nonzero((count > 1) & (high - low > LEAST * pixel))
     candidates = stack[:, rows, columns]
     spread = xp.full(rows.shape, CANDIDATE / 4 * pixel, np.float32)
     _, value = _best(rows, columns, candidates, spread, witnesses, pixel)
@@ -93,16 +92,11 @@ def _best(
     xp = module_of(candidates)
     known = ~xp.isnan(candidates)
     y, x = rows.astype(np.float32)[None], columns.astype(np.float32)[None]
-    seen = evidence(x, y, xp.where(known, candidates, 0), spread[None], witnesses, SAME * pixel)
+    seen = evidence(x, y, xp.where(known, candidates, 0), spread[None], witnesses, pixel)
     score = seen.confirming - np.float32(REFUTED) * seen.contradicting
     known[1:] &= seen.confirming[1:] >= np.float32(most) * seen.witnesses[1:]
     best = xp.where(known, score, -np.inf).argmax(axis=0)
     return best, xp.take_along_axis(seen.mean, best[None], axis=0)[0]
-
-
-def judged(w: Map, deviation: Map, witnesses: Sequence[Witness], pixel: float) -> Evidence:
-    """Look up a map that has been settled in others that have been settled too."""
-    return evidence_of_map(w, deviation, witnesses, SAME * pixel)
 
 
 def unknown(seen: Evidence) -> Any:

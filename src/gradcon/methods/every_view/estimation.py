@@ -40,7 +40,8 @@ def estimate_views(
     options : Options, optional
         As for `estimate`.
     references : sequence of str, optional
-        The names of the views that get a map; all by default.  A map does not depend on which others are asked for.
+        The names of the views that get a map; all by default.  The disparities of a view do not depend on which others
+        are asked for; its uncertainty gains by every other map.
     engine : str
         As for `estimate`.
     consistent : bool

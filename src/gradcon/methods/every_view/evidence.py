@@ -20,7 +20,9 @@ import numpy as np
 from gradcon.arrays import module_of
 from gradcon.methods.every_view.relations import Map, Relation
 
-DEVIATIONS = 3.0  # by so many predicted deviations two maps may differ and still agree
+DEVIATIONS = 3.0  # by so many predicted deviations two maps may differ and still agree,
+MOST = 0.4  # but beside edges, where deviations are large, by no more pixels of the farthest view than that,
+LEAST = 0.08  # and everywhere by so many
 ROWS = 32  # that are looked up at a time, so that they stay in the cache
 
 
@@ -51,8 +53,8 @@ class Evidence(NamedTuple):
         return self.confirming + self.contradicting + self.hidden
 
 
-def evidence(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness], allowance: float) -> Evidence:
-    """Look up the pixels (x, y) of disparity w; `allowance` is what two maps may differ by besides their deviations."""
+def evidence(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness], pixel: float) -> Evidence:
+    """Look up the pixels (x, y) of disparity w; `pixel` is the disparity of one pixel of the farthest view."""
     xp = module_of(w)
     confirming, contradicting, hidden = (xp.zeros(w.shape, np.float32) for _ in range(3))
     total = w.astype(np.float32)
@@ -65,7 +67,8 @@ def evidence(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness
             np.int32
         )
         found, spread = witness.w.ravel()[places], witness.deviation.ravel()[places]
-        reach = np.float32(DEVIATIONS) * xp.sqrt(variance + spread * spread) + np.float32(allowance)
+        reach = np.float32(DEVIATIONS) * xp.sqrt(variance + spread * spread)
+        reach = xp.minimum(reach, np.float32(MOST * pixel)) + np.float32(LEAST * pixel)
         ahead_of = found - expected
         confirms = inside & (xp.abs(ahead_of) <= reach)
         confirming += confirms
@@ -75,7 +78,7 @@ def evidence(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness
     return Evidence(confirming, contradicting, hidden, total / (1 + confirming))
 
 
-def evidence_of_map(w: Map, deviation: Map, witnesses: Sequence[Witness], allowance: float) -> Evidence:
+def evidence_of_map(w: Map, deviation: Map, witnesses: Sequence[Witness], pixel: float) -> Evidence:
     """Look up all pixels of a map."""
     xp = module_of(w)
     height, width = w.shape
@@ -88,7 +91,7 @@ def evidence_of_map(w: Map, deviation: Map, witnesses: Sequence[Witness], allowa
             w[top : top + rows],
             deviation[top : top + rows],
             witnesses,
-            allowance,
+            pixel,
         )
         for top in range(0, height, rows)
     ]
