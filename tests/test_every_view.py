@@ -207,6 +207,7 @@ def test_disparities_do_not_depend_on_what_else_is_asked_for(shot: Shot, every: 
     np.testing.assert_array_equal(one.results[view].disparity, every.results[view].disparity)
 
 
+@pytest.mark.slow
 def test_the_methods_of_the_paper_work_too() -> None:
     scene = synth.render("planes", size=(32, 32), views=3)
     every = estimate_views(scene, gradcon.Options("gcm", solves=2), engine="cpu")
