@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from gradcon.io.maps import Map, read_map, read_maps, write_map
     from gradcon.io.pfm import read_pfm, write_pfm
     from gradcon.methods.estimation import estimate
+    from gradcon.methods.every_view.estimation import estimate_views
     from gradcon.methods.many import estimate_many
     from gradcon.methods.options import Options
     from gradcon.rendering import LeftOut, LeftOutView, leave_out, refocus, synthesise
     from gradcon.report import WrittenPage, write_report
     from gradcon.result import Result, Solve
+    from gradcon.result.agreement import Agreement
+    from gradcon.result.every_view import EveryView, Place
     from gradcon.result.metrics import evaluate
     from gradcon.result.points import PointCloud
+    from gradcon.result.saved_views import SavedView, SavedViews, read_views
     from gradcon.result.stopped import Stopped, StopReason
     from gradcon.result.uncertainty import evaluate_uncertainty
     from gradcon.result.uncertainty import evaluate_uncertainty as evaluate_confidence
@@ -36,17 +40,22 @@ if TYPE_CHECKING:
 __version__ = "0.2.0.dev0"
 
 __all__ = [
+    "Agreement",
     "Calibration",
     "Camera",
     "DeviceError",
+    "EveryView",
     "Frames",
     "InputError",
     "LeftOut",
     "LeftOutView",
     "Map",
     "Options",
+    "Place",
     "PointCloud",
     "Result",
+    "SavedView",
+    "SavedViews",
     "Scene",
     "Solve",
     "StopReason",
@@ -55,6 +64,7 @@ __all__ = [
     "WrittenPage",
     "estimate",
     "estimate_many",
+    "estimate_views",
     "evaluate",
     "evaluate_confidence",
     "evaluate_uncertainty",
@@ -64,6 +74,7 @@ __all__ = [
     "read_map",
     "read_maps",
     "read_pfm",
+    "read_views",
     "refocus",
     "run_batch",
     "save_lightfield",
@@ -84,13 +95,17 @@ _HOMES = {
     "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),
     "gradcon.io.pfm": ("read_pfm", "write_pfm"),
     "gradcon.methods.estimation": ("estimate",),
+    "gradcon.methods.every_view.estimation": ("estimate_views",),
     "gradcon.methods.many": ("estimate_many",),
     "gradcon.methods.options": ("Options",),
     "gradcon.rendering": ("LeftOut", "LeftOutView", "leave_out", "refocus", "synthesise"),
     "gradcon.report": ("WrittenPage", "write_report"),
     "gradcon.result": ("Result", "Solve"),
+    "gradcon.result.agreement": ("Agreement",),
+    "gradcon.result.every_view": ("EveryView", "Place"),
     "gradcon.result.metrics": ("evaluate",),
     "gradcon.result.points": ("PointCloud",),
+    "gradcon.result.saved_views": ("SavedView", "SavedViews", "read_views"),
     "gradcon.result.stopped": ("StopReason", "Stopped"),
     "gradcon.result.uncertainty": ("evaluate_uncertainty",),
     "gradcon.result.weights": ("Weights",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncertainty, open_frames
-from gradcon.cli import openings, videos
+from gradcon.cli import every_view, openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable, say
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
 from gradcon.cli.judgements import judge
@@ -90,12 +90,16 @@ def _estimate(
     micro_images: openings.MicroImages = False,
     neighbours: openings.Neighbours = None,
     slide: openings.Slide = False,
+    all_views: every_view.All = False,
+    references: every_view.References = None,
 ) -> None:
     """Estimate the disparity of a scene's reference view.
 
     A calibrated scene also gets depth.  Each frame of a light-field video starts from the one before it, and gets a
-    folder of its own.
+    folder of its own.  With --every-view or --references, several views get consistent maps, each in a folder of its
+    own.
     """
+    several = every_view.asked(all_views, references)
     told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     limits = parse_range(disparity_range)
     options = Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
@@ -128,6 +132,13 @@ def _estimate(
     def save(result: Result, folder: Path) -> None:
         write_result(result, folder, **what)
 
+    if several:
+        every_view.refuse_still_options(initial=initial, keep_weights=keep_weights)
+        videos.refuse_video_folder(out)
+        more: dict[str, Any] = {"references": references, "what": what, "engine": engine, "json": json}
+        every_view.estimate_views_of(found, chosen, out, options, prepare=prepare, **more)
+        return
+    every_view.refuse_views_folder(out)
     if found.is_video:
         if keep_weights:
             problem = f"{scene} is a video, and weights are recorded only for stills"

@@ -13,6 +13,8 @@ from gradcon.files import files_in, leftovers, read_bytes
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
 OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
 VIDEO_LIST = "video.json"  # in a folder that holds one folder of results per frame
+VIEWS_LIST = "views.json"  # in a folder that holds one folder of results per view
+AGREEMENT, OCCLUSION = "agreement.npz", "occlusion.png"  # what the maps of other views say about a view's map
 # Parameters in a summary that a method finds itself, for each scene.
 FOUND = ("disparity_range", "labels", "scales", "epsilon", "initial")
 UNCERTAINTY_PICTURE = "uncertainty.png"  # written by `gradcon evaluate --uncertainty`
@@ -27,6 +29,8 @@ RESULT_FILES = (  # everything that a result may write into its folder
     "truth.pfm",
     "views.jpg",
     "weights.npz",
+    AGREEMENT,
+    OCCLUSION,
     UNCERTAINTY_PICTURE,
     LEFT_OUT_PICTURE,
     SUMMARY,
@@ -36,7 +40,7 @@ RESULT_FILES = (  # everything that a result may write into its folder
 
 CONTACT_SHEET = "-views.png"  # the ending of the contact sheets that `gradcon info` writes
 BATCH_LIST = "batch.json"
-RECORDS = (SUMMARY, VIDEO_LIST, BATCH_LIST)  # they mark a folder of results: of an estimate, a video, a batch
+RECORDS = (SUMMARY, VIDEO_LIST, VIEWS_LIST, BATCH_LIST)  # they mark a folder of results
 
 
 def is_output(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,14 +49,18 @@ def write_result(
     normals: bool = False,
     keep: float = KEEP,
     cmap: str = DEFAULT_MAP,
+    more: Iterable[tuple[str, bytes]] = (),
 ) -> str:
-    """Write a result into a folder that has been checked before, and return the content of result.json."""
+    """Write a result into a folder that has been checked before, and return the content of result.json.
+
+    `more` are the names and contents of further files, which belong to the result too.
+    """
     replaced = holds_records(folder)  # then its other files belong to an earlier result, not to the user
     summary = b""
 
     def files() -> Iterator[tuple[str, bytes]]:
         nonlocal summary
-        for name, content in result_files(result, points=points, normals=normals, keep=keep, cmap=cmap):
+        for name, content in result_files(result, points=points, normals=normals, keep=keep, cmap=cmap, more=more):
             if name == SUMMARY:
                 summary = content
             yield name, content
@@ -66,7 +70,13 @@ def write_result(
 
 
 def result_files(
-    result: Result, *, points: bool = False, normals: bool = False, keep: float = KEEP, cmap: str = DEFAULT_MAP
+    result: Result,
+    *,
+    points: bool = False,
+    normals: bool = False,
+    keep: float = KEEP,
+    cmap: str = DEFAULT_MAP,
+    more: Iterable[tuple[str, bytes]] = (),
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file of a result; result.json comes last, with the hashes of the others."""
     if normals and not points:
@@ -75,7 +85,7 @@ def result_files(
     cloud = result.points(keep, normals) if points else None
     sheet, views = view_sheet(result.scene)
     hashes = {}
-    for name, content in chain(_maps(result, cloud, cmap), [(views["file"], sheet)]):
+    for name, content in chain(_maps(result, cloud, cmap), more, [(views["file"], sheet)]):
         hashes[name] = hashlib.sha256(content).hexdigest()
         yield name, content
     yield SUMMARY, (to_json({**summary_fields(result), "views": views, "files": hashes}) + "\n").encode()

@@ -26,6 +26,7 @@ class StopReason(Enum):
         "were reached. Raise `solves`."
     )
     SWEPT = "All {passes} passes are done."
+    SWEPT_NEAR = "All passes around the maps of other views are done; there were {passes}."
     SWEPT_ANEW = (
         "All {passes} passes are done. The map to start from did not fit the views, so all disparities were searched."
     )

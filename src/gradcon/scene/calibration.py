@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.scene.geometry import Camera, is_planar
 from gradcon.scene.layout import Layout
 from gradcon.scene.numbers import checked_numbers, finite_number, shortly
 
@@ -125,6 +126,22 @@ class Calibration:
         K = self.K.copy()
         K[:2, 2] += np.array(steps) * self.offset
         return replace(self, K=K, steps=(self.steps[0] + steps[0], self.steps[1] + steps[1]))
+
+    def of_view(self, M: NDArray[np.float64], m: NDArray[np.float64]) -> Calibration:
+        """Return the calibration of the target at (M, m), for disparities in the same unit."""
+        if is_planar(M, m):
+            return self.moved((-float(m[0]), -float(m[1])))
+        return replace(self, K=self.camera_of_view(M, m).K)
+
+    def camera_of_view(self, M: NDArray[np.float64], m: NDArray[np.float64]) -> Camera:
+        """Return the camera of the target at (M, m), with the reference camera's frame as the world, in `unit`."""
+        KR = (M - self.offset * np.outer(m, (0, 0, 1))) @ self.K
+        squared = KR @ KR.T  # K K^T, and K is its upper triangular root
+        K = np.linalg.cholesky(squared[::-1, ::-1])[::-1, ::-1]
+        scale = 1 / K[2, 2]  # 1 already, unless (M, m) was given in another scale
+        K = K * scale
+        inverse = np.linalg.inv(K)
+        return Camera(K, inverse @ KR * scale, inverse @ m * (scale * self.product))
 
     def laid_out(self, layout: Layout) -> Calibration:
         """Return the calibration for cameras that are laid out differently."""

@@ -96,6 +96,30 @@ def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:
     return np.tile(np.eye(3), (len(B), 1, 1)), m
 
 
+def seen_from(M: Floats, m: Floats, t: int, offset: float = 0.0) -> tuple[Floats, Floats]:
+    """Return (M, m) of a rig relative to its target t: of the reference first, and then of the other targets.
+
+    A disparity w is product / depth - `offset` in every view, with the same product.  A point has the homogeneous depth
+    z in view t where the reference's is 1, so w + offset there is (w + offset) / z (see `disparity_in`).
+    """
+    if all(is_planar(*pair) for pair in zip(M, m, strict=True)):
+        return planar(np.concatenate([-m[t : t + 1, :2], np.delete(m, t, axis=0)[:, :2] - m[t, :2]]))
+    last = np.array([0.0, 0.0, 1.0])
+    parallel = M - offset * m[:, :, None] * last  # what (M, m) are if disparities are 0 at infinity
+    others = np.concatenate([np.eye(3)[None], np.delete(parallel, t, axis=0)])
+    turned = others @ np.linalg.inv(parallel[t])
+    moved = np.concatenate([np.zeros((1, 3)), np.delete(m, t, axis=0)]) - turned @ m[t]
+    return turned + offset * moved[:, :, None] * last, moved
+
+
+def disparity_in(z, w, offset):  # type: ignore[no-untyped-def]
+    """Return the disparity, in the other view's map, of a pixel of disparity w that has the homogeneous depth z there.
+
+    `offset` is the calibration's, 0 if there is none; in a planar array z is 1, and both disparities are the same.
+    """
+    return (w + offset) / z - offset
+
+
 def is_planar(M: Floats, m: Floats) -> bool:
     """Return whether the view moves every pixel by the same B w."""
     return bool(np.array_equal(M, np.eye(3)) and m[2] == 0)

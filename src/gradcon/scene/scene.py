@@ -23,15 +23,16 @@ from gradcon.scene.calibration import Calibration, check_unit
 from gradcon.scene.checks import checked_ground_truth, checked_seen, checked_transforms, refuse_degenerate
 from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
-from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views, to_planes, white_of
+from gradcon.scene.luma import Image, full_scale, luma_of_views, to_planes, white_of
 from gradcon.scene.numbers import checked_positive
+from gradcon.scene.pixels import SharedPixels
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
 from gradcon.scene.shown import ShownScene
 from gradcon.scene.variants import laid_out
 
 
-class Scene(ShownScene):
+class Scene(SharedPixels, ShownScene):
     """A reference view, one or more target views, and their geometry.
 
     Parameters
@@ -126,7 +127,7 @@ class Scene(ShownScene):
         self.M, self.m, self.baselines = M[order], m[order], B[order]
         self.target_names = [names[k] for k in order]
         read = read_colours(planes, [targets[k] for k in order], self.target_names, reference_name, first.dtype)
-        self.colours: Planes = read.colours
+        self.colours = read.colours
         self.white = checked_positive("white", white) if white is not None else white_of(read.brightest, first.dtype)
         self.colour_scale = 1.0 / (full_scale(self.colours.dtype) or 1) / self.white
         self._grey = read.grey
@@ -247,7 +248,7 @@ class Scene(ShownScene):
         if module_of(self.reference) is module_of(moved := move(self.reference)):
             return self
         scene = copy.copy(self)
-        scene.reference, scene.colours, scene._targets = moved, move(self.colours), None
+        scene.reference, scene._pixels, scene._targets = moved, move(self._pixels), None
         return scene
 
     @property
@@ -262,11 +263,6 @@ class Scene(ShownScene):
         if self._targets is not None:
             return self._targets[t]
         return luma_of_views(self.colours[t + 1 : t + 2], self._grey[t + 1 : t + 2], self.white)[0]
-
-    @property
-    def colour(self) -> NDArray[Any]:
-        """The reference image as it was given, for pictures."""
-        return to_host(self._given)
 
     @property
     def is_planar(self) -> bool:

@@ -19,6 +19,9 @@ from gradcon.scene.selection import canonical_order
 if TYPE_CHECKING:
     from gradcon.scene.scene import Scene
 
+MOST_NAMES = 6  # that an error lists
+LEAST_PARALLAX = 1e-9  # of the longest baseline; a view with less stands in the same place
+
 
 def laid_out(scene: Scene, layout: Layout) -> Scene:
     """Return the scene with its baselines transposed or reversed.  Works for planar arrays only."""
@@ -49,6 +52,44 @@ def without_views(scene: Scene, names: Collection[str]) -> Scene:
     new.target_names = [scene.target_names[t] for t in kept]
     new.colours, new._grey, new._targets = scene.colours[views], scene._grey[views], None
     new.seen = scene.seen[views] if scene.seen is not None else None
+    return new
+
+
+def seen_from(scene: Scene, view: str) -> Scene:
+    """Return the scene with another of its views as the reference; the pixels are shared, not copied.
+
+    The unit of disparity stays: a surface at the depth Z of a view has the same disparity in the maps of all views.  So
+    do the product and the offset of the calibration, whose K becomes that view's.  The ground truth belongs to the
+    reference and is not kept.  Views that show no parallax to the new reference, or nothing of what it sees, are left
+    out.
+    """
+    if view == scene.reference_name:
+        return scene
+    if view not in scene.target_names:
+        known = ", ".join([scene.reference_name, *scene.target_names][:MOST_NAMES])
+        raise InputError(scene.name, f"has no view {view!r}", f"give one of its views, such as {known}")
+    t = scene.target_names.index(view)
+    offset = scene.calibration.offset if scene.calibration is not None else 0.0
+    M, m = geometry.seen_from(scene.M, scene.m, t, offset)
+    B = np.array([geometry.baseline(Mt, mt, scene.shape) for Mt, mt in zip(M, m, strict=True)])
+    lengths = np.hypot(*B.T)
+    kept = np.flatnonzero(lengths > LEAST_PARALLAX * np.nanmax(lengths, initial=0.0))
+    if not kept.size:
+        raise InputError(view, "sees nothing of what the other views see", "leave it out, or check its camera")
+    order = kept[canonical_order(M[kept], m[kept], B[kept])]
+    places = np.concatenate([[0], np.delete(np.arange(1, 1 + len(M)), t)])[order]  # of the new targets
+    names = [scene.reference_name, *scene.target_names]
+    new = copy.copy(scene)
+    new.M, new.m, new.baselines = M[order], m[order], B[order]
+    new.reference_name, new.target_names = view, [names[k] for k in places]
+    views = np.concatenate([[1 + t], places])
+    new.reorder(views)
+    new.seen = scene.seen[views] if scene.seen is not None else None
+    new._targets, new.reference = None, scene.target(t)
+    new.ground_truth = None
+    if scene.calibration is not None:
+        new.calibration = scene.calibration.of_view(scene.M[t], scene.m[t])
+    new.metadata = dict(scene.metadata)
     return new
 
 

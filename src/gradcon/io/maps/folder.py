@@ -13,7 +13,7 @@ from gradcon.errors import InputError
 from gradcon.files import read_text, sha256_of_file
 from gradcon.io import pfm
 from gradcon.io.maps.map import OLD_NAMES, QUANTITIES, Map, current_name
-from gradcon.io.outputs import OLD_RESULT_FORMATS, RESULT_FORMAT, SUMMARY, VIDEO_LIST
+from gradcon.io.outputs import OLD_RESULT_FORMATS, RESULT_FORMAT, SUMMARY, VIDEO_LIST, VIEWS_LIST
 
 FILES = {quantity: f"{quantity}.pfm" for quantity in QUANTITIES}
 MAX_RESULT_BYTES = 2**26
@@ -56,6 +56,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
         raise InputError(folder, "is a file", _GIVE_RESULT)
     if (folder / VIDEO_LIST).is_file():
         raise InputError(folder, "holds the results of a video", "give the folder of one of its frames")
+    if (folder / VIEWS_LIST).is_file():
+        raise InputError(folder, "holds the results of several views", "give the folder of one of them")
     if folder.is_dir() and not path.exists():
         raise InputError(folder, f"holds no {SUMMARY}", _GIVE_RESULT)
     text = read_text(path, MAX_RESULT_BYTES)

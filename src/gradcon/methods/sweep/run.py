@@ -95,6 +95,16 @@ class SweepRun:
         reason = StopReason.SWEPT if initial is None or start.near is not None else StopReason.SWEPT_ANEW
         self.stopped = Stopped.because(reason, passes=len(self.history))
 
+    def passes_near(self, w: Map, last_only: bool) -> Iterator[Solve]:
+        """Make the passes after the first around a map that needs no check, or only the last one; yield as `passes`."""
+        _, second, third = settings.without(self.term)
+        self._range, self.w = self.look.findings.disparity_range, w
+        self.plan = [float(third.labels)] if last_only else [float(second.labels), float(third.labels)]
+        level = self._level(0, Labels.between(*self._range, labels.step_of(self.engine, settings.FIRST.step)))
+        for how in (third,) if last_only else (second, third):
+            yield self._pass(how, 0, level, level.search_near, self.w)
+        self.stopped = Stopped.because(StopReason.SWEPT_NEAR, passes=len(self.history))
+
     def _start(self, known: Map | None) -> Start:
         """Begin with the range that the look has found, or with a map that is known already and fits its small copy."""
         low, high = self.look.findings.disparity_range
