@@ -23,12 +23,14 @@ LAYERS = {
     "methods": {"engines", "io", "result", "scene"},
     "synth": {"io", "scene"},
     "report": {"io", "pictures", "result", "scene"},
+    "fusion": {"io", "report", "result", "scene"},
     "jobs": set(),
     "batch": {"engines", "io", "jobs", "methods", "pictures", "report", "result", "scene"},
     "experiments": {"engines", "io", "jobs", "methods", "pictures", "result", "scene", "synth"},
     "bench": {"engines", "experiments", "io", "jobs", "methods", "scene", "synth"},
     "cli": {
-        "batch", "bench", "engines", "experiments", "io", "methods", "pictures", "report", "result", "scene", "synth",
+        "batch", "bench", "engines", "experiments", "fusion", "io", "methods", "pictures", "report", "result", "scene",
+        "synth",
     },
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gradcon import synth
     from gradcon.batch import run_batch
     from gradcon.errors import DeviceError, InputError
+    from gradcon.fusion import FusedCloud, Mesh, fuse
     from gradcon.io import Frames, open_frames, open_scene, write_hci, write_rig
     from gradcon.io.formats.lightfield_array import save_lightfield
     from gradcon.io.maps import Map, read_map, read_maps, write_map
@@ -39,8 +40,10 @@ __all__ = [
     "Camera",
     "DeviceError",
     "Frames",
+    "FusedCloud",
     "InputError",
     "Map",
+    "Mesh",
     "Options",
     "PointCloud",
     "Result",
@@ -55,6 +58,7 @@ __all__ = [
     "evaluate",
     "evaluate_confidence",
     "evaluate_uncertainty",
+    "fuse",
     "open_frames",
     "open_scene",
     "read_map",
@@ -73,6 +77,7 @@ __all__ = [
 _HOMES = {
     "gradcon.batch": ("run_batch",),
     "gradcon.errors": ("DeviceError", "InputError"),
+    "gradcon.fusion": ("FusedCloud", "Mesh", "fuse"),
     "gradcon.io": ("Frames", "open_frames", "open_scene", "write_hci", "write_rig"),
     "gradcon.io.formats.lightfield_array": ("save_lightfield",),
     "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import typer
 
 # --help lists the commands in this order.
-from gradcon.cli import scenes, doctor, estimates, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
+from gradcon.cli import scenes, doctor, estimates, fusions, batches, conversions, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app, say
 from gradcon.errors import DeviceError, InputError
 

@@ -52,7 +52,9 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
     low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
-    halvings(scene.shape, low, high, copy.tried.step / k)  # refuses a range that no copy of the views can be searched in
+    halvings(
+        scene.shape, low, high, copy.tried.step / k
+    )  # refuses a range that no copy of the views can be searched in
     noise = measured_noise(scene, low, high, engine) if options.noise is None else options.noise
     findings = Findings(
         disparity_range=(low, high),
