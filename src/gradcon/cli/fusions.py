@@ -92,10 +92,11 @@ def _table(cloud: FusedCloud, mesh: Mesh | None, out: Path) -> str:
     counts = cloud.counts
     confirmed = f", shown by {cloud.views.mean():.1f} views on average" if counts.views > 1 else ""
     rows = [
-        ("scene", f"{cloud.name}: {counts.pixels:,} pixels of {counted(counts.views, 'view')}, reference {cloud.reference}"),
+        ("scene", f"{cloud.name}: {counted(counts.views, 'view')}, reference {cloud.reference}"),
+        ("pixels", f"{counts.pixels:,}"),
         ("points", f"{counts.points:,}{confirmed}"),
         ("merged", f"{counts.merged:,} pixels into the points of earlier views"),
-        ("dropped", f"pixels: {counts.reasons()}"),
+        ("dropped", counts.reasons()),
     ]
     if mesh is not None:
         rows.append(("mesh", f"{len(mesh):,} triangles between {len(mesh.positions):,} points"))

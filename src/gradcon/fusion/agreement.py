@@ -12,7 +12,7 @@ from scipy import ndimage
 
 from gradcon.fusion.maps import ViewMap
 from gradcon.fusion.placement import Floats, between, moved, rate, to_space
-from gradcon.fusion.surface import fit_planes, floating, steepest_step
+from gradcon.fusion.surface import Planes, fit_planes, floating, steepest_step
 from gradcon.scene.calibration import Calibration
 
 Mask = NDArray[np.bool_]
@@ -56,7 +56,7 @@ class Sheet:
         self.steepest = steepest_step(self.space, self.disparity, self.deviation[usable])
         self.gaps = floating(self.disparity, self.steepest)
         self.disparity[self.gaps] = np.nan
-        self.planes = fit_planes(self.disparity, self.steepest)
+        self.planes = self._planes(self.pixels())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,8 +73,14 @@ class Sheet:
         new.__dict__.pop("nearest_around", None)
         new.disparity = np.full(self.shape, np.nan)
         new.disparity[pixels.v, pixels.u] = pixels.w
-        new.planes = fit_planes(new.disparity, self.steepest)
+        new.planes = new._planes(pixels)
         return new
+
+    def _planes(self, pixels: Pixels) -> Planes:
+        """Return maps of the slopes of the planes, which are 0 elsewhere."""
+        maps = np.zeros((2, *self.shape))
+        maps[:, pixels.v, pixels.u] = fit_planes(self.disparity, self.steepest, pixels.v, pixels.u)
+        return Planes(*maps)
 
     @cached_property
     def nearest_around(self) -> Floats:

@@ -95,7 +95,7 @@ def fuse_maps(maps: ViewMaps, keep: float | None = None, confirm: int = 1) -> Fu
         for other in sheets:
             if other is not sheet:
                 votes.add(other, opinion(other, sheet, rest))
-        if several and len(rest) and not votes.seen.any():
+        if several and len(rest) == np.count_nonzero(sure) > 0 and not votes.seen.any():
             problem = "no other view shows anything of what this view shows"
             raise InputError(f"{maps.scene}, {sheet.view.name}", problem, "leave it out, or add views between")
         through = votes.through > SEE_THROUGH * votes.confirmed

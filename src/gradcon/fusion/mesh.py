@@ -83,9 +83,8 @@ def connect(cloud: FusedCloud, numbers: list[Numbers], centres: list[Array]) -> 
     parts = []
     last = 0
     for number, centre in zip(numbers, centres, strict=True):
-        found = _triangles(cloud, number, centre)
         first, last = last, max(last, int(number.max()) + 1)
-        parts.append(found[(found >= first).any(axis=1)])
+        parts.append(_triangles(cloud, number, centre, first))
     triangles = _without_folds(np.concatenate(parts))
     if not len(triangles):
         problem = f"no two of its {len(cloud)} points are neighbours on a surface, so there is no mesh"
@@ -111,22 +110,24 @@ def _without_folds(triangles: Array) -> Array:
     return triangles[owner.reshape(3, -1).all(axis=0)]
 
 
-def _triangles(cloud: FusedCloud, number: Numbers, centre: Array) -> Array:
-    """Return the triangles of a view's pixel grid, as numbers of points."""
-    a, b, c, d = number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]
+def _triangles(cloud: FusedCloud, number: Numbers, centre: Array, first: int) -> Array:
+    """Return the triangles of a view's pixel grid, as numbers of points; each has one that is `first` or later."""
+    squares = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]], axis=-1).reshape(-1, 4)
+    a, b, c, d = squares[(squares >= first).any(axis=-1)].T
     # The two ways to cut a square of four pixels, each into two triangles whose corners run the same way round.
     ways = [(np.stack([a, c, d], -1), np.stack([a, d, b], -1)), (np.stack([a, c, b], -1), np.stack([b, c, d], -1))]
     whole = [[_is_surface(cloud, triangle, centre) for triangle in way] for way in ways]
     many = [first.astype(int) + second for first, second in whole]
     lengths = [_length(cloud, a, d), _length(cloud, b, c)]
     falling = (many[0] > many[1]) | ((many[0] == many[1]) & (lengths[0] <= lengths[1]))
-    return np.concatenate(
+    triangles = np.concatenate(
         [
             triangle[there & chosen]
             for way, found, chosen in zip(ways, whole, (falling, ~falling), strict=True)
             for triangle, there in zip(way, found, strict=True)
         ]
     )
+    return np.asarray(triangles[(triangles >= first).any(axis=-1)])
 
 
 def _is_surface(cloud: FusedCloud, triangle: Array, centre: Array) -> Array:

@@ -33,7 +33,7 @@ def steepest_step(space: Floats, disparity: Floats, deviation: Floats) -> Floats
     here, scale = points(space, u, v, disparity)
     beside, _ = points(space, u + 1, v, disparity)
     footprint = np.linalg.norm(beside - here, axis=-1)
-    noise = NOISE * np.sqrt(2) * float(np.median(deviation))
+    noise = NOISE * np.sqrt(2) * float(np.median(deviation)) if deviation.size else 0.0
     return np.asarray(STEEPEST * footprint / point_rate(space, here, scale) + noise)
 
 
@@ -53,15 +53,17 @@ def floating(disparity: Floats, steepest: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def fit_planes(disparity: Floats, steepest: Floats) -> Planes:
-    """Fit a plane to the pixels around each one that belong to its surface; it is level where there are too few."""
-    n, sx, sy, sxx, sxy, syy, sd, sdx, sdy = np.zeros((9, *disparity.shape))
+def fit_planes(disparity: Floats, steepest: Floats, v: Any, u: Any) -> Planes:
+    """Fit planes to the surroundings of the pixels in rows v and columns u.
+
+    Only pixels of the same surface count; where there are too few of them, the plane is level.
+    """
     padded = np.pad(disparity, WINDOW, constant_values=np.nan)
-    height, width = disparity.shape
+    here, limit = disparity[v, u], steepest[v, u]
+    n, sx, sy, sxx, sxy, syy, sd, sdx, sdy = np.zeros((9, len(here)))
     for dy, dx in product(range(-WINDOW, WINDOW + 1), repeat=2):
-        there = padded[WINDOW + dy : WINDOW + dy + height, WINDOW + dx : WINDOW + dx + width]
-        step = there - disparity
-        same = np.abs(step) <= steepest * max(abs(dx), abs(dy))  # NaN is not
+        step = padded[v + (WINDOW + dy), u + (WINDOW + dx)] - here
+        same = np.abs(step) <= limit * max(abs(dx), abs(dy))  # NaN is not
         step = np.where(same, step, 0.0)
         n, sx, sy = n + same, sx + dx * same, sy + dy * same
         sxx, sxy, syy = sxx + dx * dx * same, sxy + dx * dy * same, syy + dy * dy * same
@@ -71,8 +73,8 @@ def fit_planes(disparity: Floats, steepest: Floats) -> Planes:
         cx, cy = sdx - sx * sd / n, sdy - sy * sd / n
         determinant = cxx * cyy - cxy * cxy
         x, y = (cyy * cx - cxy * cy) / determinant, (cxx * cy - cxy * cx) / determinant
-    flat = ~(determinant > 1e-9)
-    return Planes(np.where(flat, 0.0, x), np.where(flat, 0.0, y))
+    level = ~(determinant > 1e-9)
+    return Planes(np.where(level, 0.0, x), np.where(level, 0.0, y))
 
 
 def normals(to_view: Floats, u: Any, v: Any, w: Floats, slopes: Planes) -> Floats:
