@@ -50,7 +50,7 @@ def main(out: Path, size: int) -> None:
     print(f"{path}: {len(mesh)} triangles between {len(mesh.positions)} points, in {mesh.unit}")
     print(f"one view: {len(single)} points; five: {len(fused)}, and {fused.counts.merged} pixels merged into them")
 
-    figure = Figure(figsize=(12, 4.4), layout="constrained")
+    figure = Figure(figsize=(12, 4.8), layout="constrained")
     panels = {
         "one map, 25 degrees to the right": (single.mesh(), 10, 25),
         "five maps, 25 degrees to the right": (mesh, 10, 25),
