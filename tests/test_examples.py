@@ -107,3 +107,11 @@ def test_the_gallery_shows_every_example() -> None:
 def test_the_gallery_is_light(path: Path) -> None:
     look_at(path)
     assert path.stat().st_size < 200_000
+
+
+def test_fused_mesh(tmp_path: Path) -> None:
+    told = run("fused_mesh", tmp_path, 80)
+    one, five, merged = map(int, re.findall(r"one view: (\d+) points; five: (\d+), and (\d+) pixels merged", told)[0])
+    assert 1.02 * one < five < 1.5 * one
+    assert merged > 3 * one
+    assert (tmp_path / "new" / "fused_mesh.ply").is_file()

@@ -26,13 +26,14 @@ LAYERS = {
     "synth": {"io", "scene"},
     "rendering": {"engines", "io", "pictures", "result", "scene"},
     "report": {"io", "pictures", "result", "scene"},
+    "fusion": {"io", "report", "result", "scene"},
     "jobs": set(),
     "batch": {"engines", "io", "jobs", "methods", "pictures", "report", "result", "scene"},
     "experiments": {"engines", "io", "jobs", "methods", "pictures", "result", "scene", "synth"},
     "bench": {"engines", "experiments", "io", "jobs", "methods", "scene", "synth"},
     "cli": {
-        "batch", "bench", "engines", "experiments", "io", "methods", "pictures", "rendering", "report", "result",
-        "scene", "synth",
+        "batch", "bench", "engines", "experiments", "fusion", "io", "methods", "pictures", "rendering", "report",
+        "result", "scene", "synth",
     },
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gradcon import synth
     from gradcon.batch import run_batch
     from gradcon.errors import DeviceError, InputError
+    from gradcon.fusion import FusedCloud, Mesh, fuse
     from gradcon.io import Frames, open_frames, open_scene, write_hci, write_rig
     from gradcon.io.formats.lightfield_array import save_lightfield
     from gradcon.io.maps import Map, read_map, read_maps, write_map
@@ -46,10 +47,12 @@ __all__ = [
     "DeviceError",
     "EveryView",
     "Frames",
+    "FusedCloud",
     "InputError",
     "LeftOut",
     "LeftOutView",
     "Map",
+    "Mesh",
     "Options",
     "Place",
     "PointCloud",
@@ -68,6 +71,7 @@ __all__ = [
     "evaluate",
     "evaluate_confidence",
     "evaluate_uncertainty",
+    "fuse",
     "leave_out",
     "open_frames",
     "open_scene",
@@ -90,6 +94,7 @@ __all__ = [
 _HOMES = {
     "gradcon.batch": ("run_batch",),
     "gradcon.errors": ("DeviceError", "InputError"),
+    "gradcon.fusion": ("FusedCloud", "Mesh", "fuse"),
     "gradcon.io": ("Frames", "open_frames", "open_scene", "write_hci", "write_rig"),
     "gradcon.io.formats.lightfield_array": ("save_lightfield",),
     "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import typer
 
 # --help lists the commands in this order.
-from gradcon.cli import scenes, doctor, estimates, batches, conversions, renderings, measurements, reports  # noqa: F401  # isort: skip
+from gradcon.cli import scenes, doctor, estimates, fusions, batches, conversions, renderings, measurements, reports  # noqa: F401  # isort: skip
 from gradcon.cli.app import app, say
 from gradcon.cli.signals import code_of_end, obey_signals
 from gradcon.errors import DeviceError, InputError

@@ -85,7 +85,7 @@ def read_folder(folder: Path) -> ResultPage:
     notes: list[str] = []
     there = maps.entry(summary, "uncertainty") and maps.map_file(folder, "uncertainty").exists()
     uncertainty = _part(notes, lambda: _map(folder, "uncertainty", source, summary)) if there else None
-    calibration = _calibration(fields)
+    calibration = calibration_of_fields(fields)
     cloud = calibration or _made_up(disparity)
     height, width = disparity.shape
     step = math.ceil(max(height, width) / MAX_SIDE)
@@ -186,7 +186,8 @@ def _length(value: Any) -> float | None:
     return number if number is not None and 0 <= number < 1e9 else None
 
 
-def _calibration(fields: Fields) -> Calibration | None:
+def calibration_of_fields(fields: Fields) -> Calibration | None:
+    """Return the calibration that result.json states, if any."""
     given = fields.mapping("calibration")
     if not given:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,14 @@ COARSE_MM = 100  # below this depth, a millimetre is more than 1 %
 def calibration_of(scene: Scene) -> Calibration:
     """Return the calibration of a scene; if it has none, the error says what is missing."""
     if scene.calibration is None:
-        needs, remedy = NEEDS.get(scene.metadata.get("format", ""), NEEDS_OTHERWISE)
-        raise InputError(scene.name, f"its disparities cannot be turned into depths, which needs {needs}", remedy)
+        raise no_depth(scene.name, scene.metadata.get("format", ""))
     return scene.calibration
+
+
+def no_depth(where: str | Path, format_: str) -> InputError:
+    """Return the error for a scene of this format that has no calibration."""
+    needs, remedy = NEEDS.get(format_, NEEDS_OTHERWISE)
+    return InputError(where, f"its disparities cannot be turned into depths, which needs {needs}", remedy)
 
 
 def to_millimetres(depth: Depth, unit: str) -> NDArray[np.float64] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ class PointCloud:
     reference : str
         The name of its reference view.
     """
+
+    deviation_of: ClassVar[str] = "z"
 
     positions: NDArray[np.float32]
     colours: NDArray[np.uint8]
