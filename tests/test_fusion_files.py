@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
@@ -50,8 +51,10 @@ def every_view(place: Path, folder: Path) -> Path:
     views = []
     for name, step in zip(NAMES, (0, -4, 4), strict=True):
         shutil.copytree(place / name[6:12], folder / name)
-        views.append({"name": name, "folder": name, "M": np.eye(3).tolist(), "m": [-step, 0, 0]})
-    fields = {"format": "gradcon-views-1", "reference": NAMES[0], "views": [*views[1:], views[0]]}
+        sha256 = hashlib.sha256((folder / name / "result.json").read_bytes()).hexdigest()
+        there = {"M": np.eye(3).tolist(), "m": [-step, 0, 0], "camera": None}
+        views.append({"view": name, "folder": name, "result_sha256": sha256, **there})
+    fields = {"format": "gradcon-views-1", "scene": "sphere", "reference": NAMES[0], "views": views}
     (folder / "views.json").write_text(json.dumps(fields))
     return folder
 
@@ -214,11 +217,11 @@ def test_damaged_lists_of_views_are_refused(place: Path, tmp_path: Path, capsys:
     damage: dict[str, Any] = {
         "is not valid JSON": None,
         "does not have the format gradcon-views-1": {**good, "format": "gradcon-views-9"},
-        "lists no view 'nobody'": {**good, "reference": "nobody"},
-        "its field 'views' is not a list of objects": {**good, "views": [1]},
-        "has no folder beside it": view(folder="../elsewhere"),
-        "no M of 3 x 3 numbers": view(M=[[1, 2], [3, 4]]),
-        "not of input_Cam099.png": view(name="input_Cam099.png"),
+        "does not describe its views completely": {**good, "views": [1]},
+        "which is not the name of a file in": view(folder="../elsewhere"),
+        "does not describe its views": view(M=[[1, 2], [3, 4]]),
+        "not of input_Cam099.png": view(view="input_Cam099.png"),
+        "is not the result that views.json lists": view(result_sha256="0"),
     }
     for sentence, fields in damage.items():
         path.write_text("{" if fields is None else json.dumps(fields))

@@ -7,7 +7,6 @@ result does: the result.json of a planar array holds the baselines of all views 
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,33 +15,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
-from gradcon.files import as_path, read_text
-from gradcon.fusion.maps import ViewMap, ViewMaps, refuse_repeated, stranger
+from gradcon.files import as_path
+from gradcon.fusion.maps import ViewMap, ViewMaps, refuse_repeated, stranger, with_gaps
 from gradcon.io.maps import read_map
 from gradcon.io.maps.folder import entry, read_summary
-from gradcon.io.outputs import SUMMARY
+from gradcon.io.outputs import SUMMARY, VIEWS_LIST
+from gradcon.report import views as pictures
 from gradcon.report.fields import Fields
 from gradcon.report.folder import calibration_of_fields
-from gradcon.report.views import read_views
 from gradcon.result.depth import no_depth
+from gradcon.result.saved_views import SavedView, read_views
 from gradcon.scene import Calibration, Scene
 from gradcon.scene.colours import rgb_of_planes
 
-VIEWS_LIST, VIEWS_FORMAT = "views.json", "gradcon-views-1"
 AGAIN = "estimate the views again"
 
-Place = tuple[NDArray[np.float64], NDArray[np.float64]]  # M and m
+Matrices = tuple[NDArray[np.float64], NDArray[np.float64]]  # M and m
 
 
 @dataclass(frozen=True, eq=False)
 class StoredResult:
-    """A folder of a result, whose maps are not read yet."""
+    """A folder of a result; its maps are not read yet, unless it is one of many views."""
 
     folder: Path
     summary: dict[str, Any]
-    place: Place | None = None  # relative to the first view, where views.json tells it
+    view: SavedView | None = None  # what views.json tells about it
+
+    def maps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the disparity and its uncertainty; the disparity is NaN where the other views leave it unknown."""
+        if self.view is None:
+            disparity, uncertainty = (read_map(self.folder, name).values for name in ("disparity", "uncertainty"))
+        else:
+            disparity, uncertainty = self.view.disparity, self.view.uncertainty
+        return with_gaps(disparity, self.view.agreement if self.view else None), uncertainty.astype(np.float64)
 
     @property
     def source(self) -> Fields:
@@ -91,8 +97,7 @@ def read_maps(found: Sequence[StoredResult], scene: Scene | None = None) -> View
     calibration = first.calibration
     views = []
     for result in found:
-        disparity = read_map(result.folder, "disparity").values.astype(np.float64)
-        uncertainty = read_map(result.folder, "uncertainty").values.astype(np.float64)
+        disparity, uncertainty = result.maps()
         colours = _colours(result, disparity.shape, scene)
         M, m = (np.eye(3), np.zeros(3)) if result is first else _place(first, result, scene)
         unit = calibration.product / result.calibration.product  # as in ViewMaps.of
@@ -101,50 +106,22 @@ def read_maps(found: Sequence[StoredResult], scene: Scene | None = None) -> View
 
 
 def _every_view(folder: Path) -> list[StoredResult]:
-    """Return the results that a views.json lists, the reference first."""
-    path = folder / VIEWS_LIST
-    try:
-        fields = json.loads(read_text(path, 2**26))
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(path, "is not valid JSON", AGAIN) from None
-    if not isinstance(fields, dict) or fields.get("format") != VIEWS_FORMAT:
-        raise InputError(path, f"does not have the format {VIEWS_FORMAT}", AGAIN)
-    reference, found = fields.get("reference"), []
-    for view in Fields(path, fields).items("views"):
-        if not isinstance(view, dict):
-            raise InputError(path, "its field 'views' is not a list of objects", AGAIN)
-        about = Fields(path, view, "views.")
-        name, place = about.text("name", ""), about.text("folder", "")
-        if not place or leaves_folder(place):
-            raise InputError(path, f"the view {name!r:.60} has no folder beside it", AGAIN)
-        result = StoredResult(folder / place, read_summary(folder / place), _matrices(path, view))
+    """Return the results that a views.json lists; the reference comes first if it is among them."""
+    found = []
+    for name, view in read_views(folder).views.items():
+        result = StoredResult(view.folder, read_summary(view.folder), view)
         if result.reference != name:
-            raise InputError(folder / place, f"is a result of {result.reference}, not of {name}", AGAIN)
+            raise InputError(view.folder, f"is a result of {result.reference}, not of {name}", AGAIN)
         found.append(result)
-    if reference not in [result.reference for result in found]:
-        raise InputError(path, f"lists no view {reference!r:.60}, which is its reference", AGAIN)
-    return sorted(found, key=lambda result: result.reference != reference)
+    return found
 
 
-def _matrices(path: Path, view: dict[str, Any]) -> Place:
-    try:
-        M, m = np.array(view.get("M"), np.float64), np.array(view.get("m"), np.float64)
-        good = M.shape == (3, 3) and m.shape == (3,) and np.isfinite(M).all() and np.isfinite(m).all()
-        good = good and abs(np.linalg.det(M)) > 1e-12
-    except (TypeError, ValueError, OverflowError):
-        good = False
-    if not good:
-        raise InputError(path, "a view has no M of 3 x 3 numbers, invertible, and no m of three numbers", AGAIN)
-    return M, m
-
-
-def _place(first: StoredResult, result: StoredResult, scene: Scene | None) -> Place:
+def _place(first: StoredResult, result: StoredResult, scene: Scene | None) -> Matrices:
     """Return (M, m) of a result's view relative to that of the first one."""
-    if result.place is not None and first.place is not None:
+    if result.view is not None and first.view is not None:
         # Relative to the reference of their list, which need not be the first result of all.
-        H, G = (np.vstack([np.column_stack(place), (0, 0, 0, 1)]) for place in (result.place, first.place))
+        places = result.view.place, first.view.place
+        H, G = (np.vstack([np.column_stack([place.M, place.m]), (0, 0, 0, 1)]) for place in places)
         relative = H @ np.linalg.inv(G)
         return relative[:3, :3], relative[:3, 3]
     if scene is not None:
@@ -181,7 +158,7 @@ def _colours(result: StoredResult, shape: tuple[int, ...], scene: Scene | None) 
         if colours.shape[:2] != shape:
             raise InputError(result.folder, "does not have the size of its scene's views", "give its own scene")
         return colours
-    sheet = read_views(result.folder, result.summary)
+    sheet = pictures.read_views(result.folder, result.summary)
     if sheet is None or sheet.names[0] != result.reference:
         raise InputError(result.folder, "holds no picture of its view", "give the scene too (--scene)")
     picture = Image.open(io.BytesIO(sheet.jpeg)).convert("RGB").crop((0, 0, sheet.width, sheet.height))

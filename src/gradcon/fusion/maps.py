@@ -16,6 +16,8 @@ from gradcon.scene.colours import to_rgb
 
 if TYPE_CHECKING:
     from gradcon.result import Result
+    from gradcon.result.agreement import Agreement
+    from gradcon.result.every_view import EveryView
     from gradcon.scene import Calibration, Scene
 
 
@@ -52,9 +54,10 @@ class ViewMaps:
     scene: str
 
     @staticmethod
-    def of(results: Result | Mapping[str, Result] | Iterable[Result]) -> ViewMaps:
+    def of(results: EveryView | Result | Mapping[str, Result] | Iterable[Result]) -> ViewMaps:
         """Collect the maps of one result, or of several, whose scenes are the same seen from different views."""
         given = _listed(results)
+        said: Mapping[str, Agreement] = getattr(results, "agreement", {})
         scene = given[0].scene
         product = calibration_of(scene).product
         views = []
@@ -62,13 +65,17 @@ class ViewMaps:
             M, m = _place(scene, result.scene)
             # Scenes that chose their unit baselines by themselves, such as rigs, differ in their products.
             unit = product / calibration_of(result.scene).product
-            disparity, uncertainty = (
-                to_host(values).astype(np.float64) * unit for values in (result.disparity, result.uncertainty)
-            )
-            views.append(
-                ViewMap(result.scene.reference_name, disparity, uncertainty, to_rgb(result.scene.colour), M, m)
-            )
+            name = result.scene.reference_name
+            disparity = with_gaps(to_host(result.disparity), said.get(name)) * unit
+            uncertainty = to_host(result.uncertainty).astype(np.float64) * unit
+            views.append(ViewMap(name, disparity, uncertainty, to_rgb(result.scene.colour), M, m))
         return ViewMaps(views, calibration_of(scene), scene.name)
+
+
+def with_gaps(disparity: NDArray[np.floating[Any]], said: Agreement | None) -> NDArray[np.float64]:
+    """Return the disparity, NaN where the other views leave it unknown."""
+    gaps = said.unknown if said is not None else False
+    return np.where(gaps, np.nan, disparity.astype(np.float64))
 
 
 def _listed(results: Any) -> list[Result]:

@@ -27,12 +27,16 @@ from gradcon.scene.numbers import whole_number
 
 if TYPE_CHECKING:
     from gradcon.result import Result
+    from gradcon.result.every_view import EveryView
 
 SEE_THROUGH = 0.5  # a point is dropped if more views see through it than this share of those that confirm it
 
 
 def fuse(
-    results: Result | Mapping[str, Result] | Iterable[Result], *, keep: float | None = None, confirm: int = 1
+    results: EveryView | Result | Mapping[str, Result] | Iterable[Result],
+    *,
+    keep: float | None = None,
+    confirm: int = 1,
 ) -> FusedCloud:
     """Fuse the results of several views of a scene into one point cloud.
 
@@ -42,9 +46,9 @@ def fuse(
 
     Parameters
     ----------
-    results : Result, or several of them in a list or a dictionary
-        Estimates of one scene with different references; the scene of the first one must hold the references of the
-        others.  The cloud is in the frame of the first one's camera.
+    results : EveryView, or Result, or several of these in a list or a dictionary
+        What `estimate_views` returns, or estimates of one scene with different references; the scene of the first one
+        must hold the references of the others.  The cloud is in the frame of the first one's camera.
     keep : float, optional
         The share of the surest pixels of each map to use, above 0 and at most 1.  By default all are used if there
         are several maps, and 0.8 of a single one, as by `Result.points`.
