@@ -38,7 +38,7 @@ def evaluate_uncertainty(disparity: ArrayLike, uncertainty: ArrayLike, ground_tr
         percentage of pixels whose error is within 1, 2 and 3 predicted deviations; `groups` of similar uncertainty,
         each with its number of pixels, median uncertainty, median error and RMS error.
     """
-    error, known = compared(disparity, ground_truth)
+    error, known = compared(to_host(disparity), ground_truth)
     predicted = to_host(uncertainty).astype(np.float64)
     if predicted.shape != error.shape:
         problem = f"has the shape {predicted.shape} but the disparity has {error.shape}"
