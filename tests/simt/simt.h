@@ -162,6 +162,7 @@ template <class... A> void call(void (*kernel)(A...), void **values) {
 inline void __syncthreads() { simt::synchronise(); }
 inline void __syncwarp() { simt::synchronise_warp(); }
 inline unsigned atomicAdd(unsigned *at, unsigned value) { unsigned old = *at; *at += value; return old; }
+inline unsigned atomicMax(unsigned *at, unsigned value) { unsigned old = *at; *at = std::max(old, value); return old; }
 inline int atomicMin(int *at, int value) { int old = *at; *at = std::min(old, value); return old; }
 inline int atomicMax(int *at, int value) { int old = *at; *at = std::max(old, value); return old; }
 inline int __shfl_sync(unsigned, int value, int lane) { return simt::exchange(value, lane); }

@@ -25,7 +25,7 @@ from gradcon.extras import install_extra
 from gradcon.scene import Scene
 
 COOPERATIVE = "solve.cu"
-LATER = [file for file in KERNELS if file.startswith("sweep")]  # compiled when a sweep first needs them
+FIRST = ("images.cu", "solve.cu")  # the others are compiled when they are first needed
 PINNED = 64 << 10  # bytes of host memory for small and frequent reads
 DEFAULT_SHARED = 48 << 10  # bytes that a block may have without asking
 MOST_PIXELS = 100_000_000  # of an image: the solver indexes its arrays by 32 bits
@@ -69,9 +69,8 @@ class CupyGpu:
         self.incoming, self.outgoing = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._pinned, self._reading = cupy.cuda.alloc_pinned_memory(PINNED), threading.Lock()
         self._functions: dict[str, Any] = {}
-        for file in KERNELS:
-            if file not in LATER:
-                self._compile(file)
+        for file in FIRST:
+            self._compile(file)
 
     def _compile(self, file: str) -> None:
         cooperative = file == COOPERATIVE

@@ -8,7 +8,10 @@ from itertools import product
 from gradcon.engines import cascade, model
 from gradcon.engines.median_network import median_network
 
-PIXELS = tuple(product(("uint8", "uint16", "float32"), (1, 3)))  # type and channels, as in kernels/sweep_views.h
+TYPES = ("uint8", "uint16", "float32")  # of pixels
+PIXELS = tuple(product(TYPES, (1, 3)))  # type and channels, as in kernels/sweep_views.h
+MOST_CHANNELS = 3
+COMPARING = 256  # threads of a block that compares views; a byte has as many values
 
 
 def _for_pixels(*kernels: str) -> tuple[str, ...]:
@@ -26,6 +29,9 @@ KERNELS = {
     "sweep_costs.cu": _for_pixels("pack", "difference", "costs"),
     "sweep_paths.cu": ("add_paths", "best_labels"),
     "sweep_surface.cu": _for_pixels("planes", "median"),
+    "samples.cu": tuple(f"{kernel}_{name}" for kernel in ("match", "slopes") for name in TYPES),
+    "fits.cu": ("fit_gains", "fit_motion"),
+    "surfaces.cu": ("carry", "uncover", "evidence", "fronts", "behind"),
 }  # fmt: skip
 PARTS = {  # included before it
     "images.cu": ("filters.h",),
@@ -33,6 +39,9 @@ PARTS = {  # included before it
     "sweep_costs.cu": ("sweep_views.h",),
     "sweep_paths.cu": (),
     "sweep_surface.cu": ("sweep_views.h",),
+    "samples.cu": ("samples.h",),
+    "fits.cu": ("samples.h",),
+    "surfaces.cu": ("samples.h",),
 }
 OPTIONS = ("--std=c++17", "--use_fast_math")
 
@@ -55,6 +64,8 @@ def _constants() -> list[str]:
     values = {
         "IRLS_FLOOR": f"{float(model.IRLS_FLOOR):.9e}f",
         "DIRECTIONS": model.DIRECTIONS,
+        "MOST_CHANNELS": MOST_CHANNELS,
+        "COMPARING": COMPARING,
         "VARIANCE_RADIUS": len(model.gaussian(model.SIGMA_C)) // 2,
     }
     return [f"#define {name} {value}" for name, value in values.items()]

@@ -6,21 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import module_of, on_device
 from gradcon.methods.every_view.relations import Map, Relation
 
 
 def carried(w: Map, relation: Relation) -> Map:
     """Return what a map shows in another view, NaN where it shows nothing; `relation` is that view's to the map's."""
-    xp = module_of(w)
+    if on_device(w):
+        from gradcon.engines.cuda import surfaces
+
+        return surfaces.carried(w, surfaces.Place(*relation))
     height, width = w.shape
-    y, x = (xp.asarray(axis) for axis in np.indices(w.shape, dtype=np.float32))
+    y, x = np.indices(w.shape, dtype=np.float32)
     u, v, there, ahead = relation.seen(x, y, w)
     inside = ahead & (u > -0.5) & (u < width - 0.5) & (v > -0.5) & (v < height - 0.5)
-    places = xp.rint(v[inside]).astype(np.int64) * width + xp.rint(u[inside]).astype(np.int64)
-    front = xp.full(height * width, -np.inf, np.float32)
-    xp.maximum.at(front, places, there[inside].astype(np.float32))
-    return xp.where(xp.isfinite(front), front, np.float32(np.nan)).reshape(w.shape)
+    places = np.rint(v[inside]).astype(np.int64) * width + np.rint(u[inside]).astype(np.int64)
+    front = np.full(height * width, -np.inf, np.float32)
+    np.maximum.at(front, places, there[inside].astype(np.float32))
+    return np.where(np.isfinite(front), front, np.float32(np.nan)).reshape(w.shape)
 
 
 def filled(w: Map) -> Map:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import module_of, on_device
 from gradcon.methods.every_view.relations import Map, Relation
 
 DEVIATIONS = 3.0  # by so many predicted deviations two maps may differ and still agree,
@@ -55,27 +55,36 @@ class Evidence(NamedTuple):
 
 def evidence(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness], pixel: float) -> Evidence:
     """Look up the pixels (x, y) of disparity w; `pixel` is the disparity of one pixel of the farthest view."""
-    xp = module_of(w)
-    confirming, contradicting, hidden = (xp.zeros(w.shape, np.float32) for _ in range(3))
+    if on_device(w):
+        return _on_device(x, y, w, deviation, witnesses, pixel)
+    confirming, contradicting, hidden = (np.zeros(w.shape, np.float32) for _ in range(3))
     total = w.astype(np.float32)
     variance = deviation * deviation
     for witness in witnesses:
         height, width = witness.w.shape
         u, v, expected, ahead = witness.relation.seen(x, y, w)
         inside = ahead & (u > -0.5) & (u < width - 0.5) & (v > -0.5) & (v < height - 0.5)
-        places = xp.rint(xp.where(inside, v, 0)).astype(np.int32) * width + xp.rint(xp.where(inside, u, 0)).astype(
-            np.int32
-        )
+        row, column = (np.rint(np.where(inside, at, 0)).astype(np.int32) for at in (v, u))
+        places = row * width + column
         found, spread = witness.w.ravel()[places], witness.deviation.ravel()[places]
-        reach = np.float32(DEVIATIONS) * xp.sqrt(variance + spread * spread)
-        reach = xp.minimum(reach, np.float32(MOST * pixel)) + np.float32(LEAST * pixel)
+        reach = np.float32(DEVIATIONS) * np.sqrt(variance + spread * spread)
+        reach = np.minimum(reach, np.float32(MOST * pixel)) + np.float32(LEAST * pixel)
         ahead_of = found - expected
-        confirms = inside & (xp.abs(ahead_of) <= reach)
+        confirms = inside & (np.abs(ahead_of) <= reach)
         confirming += confirms
         contradicting += inside & (ahead_of < -reach)
         hidden += inside & (ahead_of > reach)
-        total += xp.where(confirms, w + ahead_of, 0)
+        total += np.where(confirms, w + ahead_of, 0)
     return Evidence(confirming, contradicting, hidden, total / (1 + confirming))
+
+
+def _on_device(x: Any, y: Any, w: Any, deviation: Any, witnesses: Sequence[Witness], pixel: float) -> Evidence:
+    from gradcon.engines.cuda import surfaces
+
+    xp = module_of(w)
+    pixels = [xp.ascontiguousarray(xp.broadcast_to(part, w.shape), np.float32) for part in (x, y, w, deviation)]
+    others = [(surfaces.Place(*witness.relation), witness.w, witness.deviation) for witness in witnesses]
+    return Evidence(*surfaces.evidence(pixels, others, DEVIATIONS, MOST * pixel, LEAST * pixel))
 
 
 def evidence_of_map(w: Map, deviation: Map, witnesses: Sequence[Witness], pixel: float) -> Evidence:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import module_of, to_host
+from gradcon.arrays import on_device, to_host
 from gradcon.engines.sweep import Views
-from gradcon.methods.look.gains import FLAT, Compared, best_fitting, fitted, mean_and_spread
-from gradcon.methods.look.small_copy import Matched, matched, sampled
+from gradcon.methods.look.gains import FLAT, Compared, best_fitting, fitted
+from gradcon.methods.look.small_copy import EVERY, matched, places, sampled
 
 ODD = 3.0  # times the usual residual makes a view odd
 USUAL = 0.004  # the least that counts as usual
@@ -55,15 +55,14 @@ def odd_views(views: Views, compared: Compared) -> Odd:
     worst = [t for t in np.argsort(-residuals, kind="stable")[:SUSPECTS].tolist() if residuals[t] > SUSPECT * median]
     exchanged = [pair for pair in combinations(sorted(worst), 2) if _fit_exchanged(views, compared, pair)]
     limit = ODD * max(USUAL, median)
-    odd = np.flatnonzero((residuals > limit) | _blank(compared.pixels)).tolist()
+    odd = np.flatnonzero((residuals > limit) | _blank(compared)).tolist()
     return Odd([t for t in odd if not any(t in pair for pair in exchanged)], exchanged)
 
 
-def _blank(pixels: Matched) -> NDArray[np.bool_]:
+def _blank(compared: Compared) -> NDArray[np.bool_]:
     """Return which views show nothing, although the reference does."""
-    spread = mean_and_spread(pixels.targets, pixels.seen).spread.max(axis=1)
-    flat = to_host(pixels.seen.any(axis=1) & (spread < FLAT))
-    return flat & bool(flat.any() and pixels.reference.std(axis=1).max() >= FLAT)
+    flat = to_host(compared.pixels.seen.any(axis=1)) & (compared.fitted.contrast < FLAT)
+    return flat & bool(flat.any() and compared.pixels.reference.std(axis=1).max() >= FLAT)
 
 
 def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> bool:
@@ -72,7 +71,7 @@ def _fit_exchanged(views: Views, compared: Compared, pair: tuple[int, int]) -> b
         return False
     colours = views.colours[[0, *(1 + t for t in pair)]]
     two = views._replace(colours=colours, epipoles=views.epipoles[list(reversed(pair))])
-    exchanged = fitted(matched(two, compared.copy.swept.w))[1]
+    exchanged = fitted(matched(two, compared.copy.swept.w)).residuals
     return bool((exchanged * CLEARLY < compared.residuals[list(pair)]).all())
 
 
@@ -111,38 +110,50 @@ class Agreement:
 
 def displacements(views: Views, compared: Compared) -> Motion:
     """Find by least squares how each target must be moved to agree with the reference."""
-    pixels, (height, width), xp = compared.pixels, views.shape, module_of(compared.pixels.targets)
-    gain, offset = (xp.asarray(part, np.float32)[:, :, None] for part in compared.gains)
+    length = float(np.hypot(*views.shape)) / 4  # a turn or a zoom by 1 / length moves pixels there by 1
+    pixels = compared.pixels
+    if on_device(pixels.targets):
+        from gradcon.engines.cuda import comparison
+
+        sample = comparison.Sample(*pixels)
+        found = comparison.fit_motion(sample, views, EVERY, compared.gains, FITS, KEPT, RIDGE, length)
+        moves, before, after, seen = found
+    else:
+        moves, before, after, seen = _moved_on_host(views, compared, length)
+    enough, scale = seen >= FEWEST, np.array([1, 1, length, length])
+    moves = np.where(enough[:, None], moves / scale, 0)
+    remaining = np.where(enough, after / np.maximum(before, RIDGE), 1)
+    return Motion(moves[:, :2], moves[:, 2], moves[:, 3], remaining)
+
+
+def _moved_on_host(views: Views, compared: Compared, length: float) -> tuple[NDArray[np.float64], ...]:
+    """Return the moves of each target (T, 4), the differences without and with them, and the number of pixels seen."""
+    pixels = compared.pixels
+    gain, offset = (part[:, :, None].astype(np.float32) for part in compared.gains)
     difference = (pixels.targets - offset) / gain - pixels.reference
-    scale = np.array([1, 1, np.hypot(height, width) / 4, np.hypot(height, width) / 4])  # so that all are pixels
-    A = _slopes(views, pixels) / xp.asarray(scale, np.float32)[:, None, None]
+    A = _slopes(views, length)
     squares, kept = (A[:, None] * A).sum(axis=2).reshape(16, -1).T, pixels.seen
     for _ in range(FITS):
         share = kept.astype(np.float32)
-        normal = (share @ squares).astype(np.float64).reshape(-1, 4, 4) + RIDGE * xp.eye(4)
+        normal = (share @ squares).astype(np.float64).reshape(-1, 4, 4) + RIDGE * np.eye(4)
         right = (difference * share[:, None]).reshape(len(difference), -1) @ A.reshape(4, -1).T
-        found = -xp.linalg.solve(normal, right.astype(np.float64)[:, :, None])[:, :, 0]
+        found = -np.linalg.solve(normal, right.astype(np.float64)[:, :, None])[:, :, 0]
         moved = (found.astype(np.float32) @ A.reshape(4, -1)).reshape(difference.shape)
-        rest = xp.abs(difference + moved).mean(axis=1)
+        rest = np.abs(difference + moved).mean(axis=1)
         kept = best_fitting(rest, pixels.seen, KEPT)
-    before = (xp.abs(difference).mean(axis=1) * kept).sum(axis=1)
-    remaining = (rest * kept).sum(axis=1) / xp.maximum(before, np.float32(RIDGE))
-    found, remaining, seen = (to_host(part) for part in (found, remaining, pixels.seen.sum(axis=1)))
-    found, remaining = np.where((seen >= FEWEST)[:, None], found / scale, 0), np.where(seen >= FEWEST, remaining, 1)
-    return Motion(found[:, :2], found[:, 2], found[:, 3], remaining)
+    before = (np.abs(difference).mean(axis=1) * kept).sum(axis=1)
+    return found, before, (rest * kept).sum(axis=1), pixels.seen.sum(axis=1)
 
 
-def _slopes(views: Views, pixels: Matched) -> Any:
+def _slopes(views: Views, length: float) -> NDArray[np.float32]:
     """Return how a shift along x and y, a turn and a zoom change the reference, (4, C, N)."""
-    xp = module_of(views.colours)
     reference = views.colours[0].astype(np.float32) * np.float32(views.scale)
     down, across = (_slope(reference, axis)[:, sampled(), sampled()].reshape(len(reference), -1) for axis in (1, 2))
-    height, width = views.shape
-    x, y = pixels.x - np.float32((width - 1) / 2), pixels.y - np.float32((height - 1) / 2)
-    return xp.stack([across, down, x * down - y * across, x * across + y * down])
+    (height, width), (x, y) = views.shape, places(views.shape)
+    x, y = (x - np.float32((width - 1) / 2)) / length, (y - np.float32((height - 1) / 2)) / length
+    return np.stack([across, down, x * down - y * across, x * across + y * down]).astype(np.float32)
 
 
-def _slope(image: Any, axis: int) -> Any:
+def _slope(image: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
     """Return the derivative along an axis; 0 if there is only one pixel."""
-    xp = module_of(image)
-    return xp.gradient(image, axis=axis) if image.shape[axis] > 1 else xp.zeros_like(image)
+    return np.gradient(image, axis=axis) if image.shape[axis] > 1 else np.zeros_like(image)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import module_of, to_host
+from gradcon.arrays import module_of, on_device, to_host
 from gradcon.engines.sweep import Views
 from gradcon.methods.look.small_copy import Matched, SmallCopy, matched, searched
 from gradcon.scene.compensation import compensated_colours
@@ -49,14 +49,29 @@ class Brightness(NamedTuple):
     spread: Any
 
 
+class Fitted(NamedTuple):
+    """How the targets differ from the reference, by target."""
+
+    gains: Gains
+    residuals: NDArray[np.float64]  # the mean difference that remains, of the pixels that fit best; NaN if few are seen
+    contrast: NDArray[np.float64]  # the largest standard deviation of a channel; 0 if no pixel is seen
+
+
 class Compared(NamedTuple):
     """The small copy, how its views differ in brightness, and how well they agree apart from that."""
 
     copy: SmallCopy
     pixels: Matched  # of the views as they are given
-    gains: Gains
+    fitted: Fitted
     noticeable: bool  # whether the gains are worth compensating
-    residuals: NDArray[np.float64]  # (T,): the mean difference to the reference, of the pixels that fit best
+
+    @property
+    def gains(self) -> Gains:
+        return self.fitted.gains
+
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        return self.fitted.residuals
 
 
 def compare(views: Views, engine: str) -> Compared:
@@ -66,28 +81,42 @@ def compare(views: Views, engine: str) -> Compared:
         colours, scale = compensated_colours(views.colours, views.scale, *gains) if gains else views[:2]
         copy = searched(views._replace(colours=colours, scale=scale), engine)
         pixels = matched(views, copy.swept.w)
-        found, residuals = fitted(pixels)
-        change = found.effect(brightness) - (gains.effect(brightness) if gains else 0)
+        found = fitted(pixels)
+        change = found.gains.effect(brightness) - (gains.effect(brightness) if gains else 0)
         if np.abs(change).max() < SETTLED:
             break
-        gains = found
-    noticeable = bool(np.abs(found.effect(brightness)).max() > NOTICEABLE)
-    return Compared(copy, pixels, found, noticeable, residuals)
+        gains = found.gains
+    noticeable = bool(np.abs(found.gains.effect(brightness)).max() > NOTICEABLE)
+    return Compared(copy, pixels, found, noticeable)
 
 
-def fitted(pixels: Matched) -> tuple[Gains, NDArray[np.float64]]:
-    """Return the gains of the targets, and the mean difference that remains at the pixels that fit best."""
-    xp, reference, targets = module_of(pixels.targets), pixels.reference[None], pixels.targets
-    kept = pixels.seen
+def fitted(pixels: Matched) -> Fitted:
+    """Find the gains of the targets, and the mean difference that remains at the pixels that fit best."""
+    if on_device(pixels.targets):
+        from gradcon.engines.cuda import comparison
+
+        numbers = comparison.fit_gains(comparison.Sample(*pixels), FITS, KEPT, FLAT, LARGEST)
+    else:
+        numbers = _fitted_on_host(pixels)
+    channels = len(pixels.reference)
+    gain, offset = numbers[:, :channels], numbers[:, channels : 2 * channels]
+    residuals, seen, contrast = numbers[:, 2 * channels :].T
+    enough = seen >= FEWEST
+    found = (np.where(enough[:, None], *pair) for pair in zip((gain, offset), Gains.none(gain.shape), strict=True))
+    return Fitted(Gains(*found), np.where(enough, residuals, np.nan), contrast)
+
+
+def _fitted_on_host(pixels: Matched) -> NDArray[np.float64]:
+    """Return for each target the gain and offset of each channel, what remains, the pixels seen, and the contrast."""
+    reference, targets = pixels.reference[None], pixels.targets
+    kept, contrast = pixels.seen, mean_and_spread(targets, pixels.seen).spread.max(axis=1)
     for _ in range(FITS):
         gain, offset = _equalising(mean_and_spread(reference, kept), mean_and_spread(targets, kept))
-        difference = xp.abs((targets - offset[:, :, None]) / gain[:, :, None] - reference).mean(axis=1)
+        difference = np.abs((targets - offset[:, :, None]) / gain[:, :, None] - reference).mean(axis=1)
         kept = best_fitting(difference, pixels.seen, KEPT)
-    residuals = (difference * kept).sum(axis=1) / xp.maximum(kept.sum(axis=1), 1)
-    enough = to_host(pixels.seen.sum(axis=1)) >= FEWEST
-    gain, offset, residuals = (to_host(part).astype(np.float64) for part in (gain, offset, residuals))
-    found = (np.where(enough[:, None], *pair) for pair in zip((gain, offset), Gains.none(gain.shape), strict=True))
-    return Gains(*found), np.where(enough, residuals, np.nan)
+    residuals = (difference * kept).sum(axis=1) / np.maximum(kept.sum(axis=1), 1)
+    seen = pixels.seen.sum(axis=1)
+    return np.column_stack([gain, offset, residuals, seen, contrast]).astype(np.float64)
 
 
 def _equalising(reference: Brightness, target: Brightness) -> tuple[Any, Any]:
@@ -108,14 +137,14 @@ def mean_and_spread(images: Any, kept: Any) -> Brightness:
     return Brightness(mean[:, :, 0], spread[:, :, 0])
 
 
-def best_fitting(difference: Any, seen: Any, share: float) -> Any:
+def best_fitting(difference: NDArray[np.float32], seen: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
     """Return which of the differences (T, N) that are seen stay below the quantile that cuts off the given share."""
     if not difference.size:  # the views are too small to be sampled
         return seen
-    xp = module_of(difference)
-    ordered = xp.sort(xp.where(seen, difference, np.float32(np.inf)), axis=1)
-    last = (share * xp.maximum(seen.sum(axis=1) - 1, 0)).astype(np.intp)
-    return seen & (difference <= xp.take_along_axis(ordered, last[:, None], axis=1))
+    ordered = np.sort(np.where(seen, difference, np.float32(np.inf)), axis=1)
+    last = (share * np.maximum(seen.sum(axis=1) - 1, 0)).astype(np.intp)
+    kept: NDArray[np.bool_] = seen & (difference <= np.take_along_axis(ordered, last[:, None], axis=1))
+    return kept
 
 
 def _striking(views: Views) -> tuple[NDArray[np.float64], Gains | None]:

@@ -6,15 +6,16 @@ pixels that a *farther* surface lands on look different, all baselines are rever
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import beside, module_of, on_device, to_host
+from gradcon.arrays import beside, module_of, on_device
 from gradcon.engines.sweep import Map
 from gradcon.methods.look.small_copy import interpolated
 from gradcon.scene import Scene
+from gradcon.scene.luma import Image
 
 HIDDEN_STEP = 1.5  # pixels in the other view between a surface and what it hides
 FARTHEST = 4  # views in which to look for hidden pixels
@@ -36,48 +37,50 @@ class Behind(NamedTuple):
 
 def behind_surfaces(scene: Scene, disparity: Map) -> Behind | None:
     """Compare pixels behind nearer and behind farther surfaces; None if there are too few of either."""
-    xp, w = module_of(scene.reference), beside(disparity, scene.reference)
-    every, (height, width) = max(1, max(scene.shape) // ACROSS), scene.shape
-    y, x = (a.ravel() for a in xp.meshgrid(xp.arange(0, height, every), xp.arange(0, width, every), indexing="ij"))
-    at, shown = w[y, x].astype(np.float64), scene.reference[y, x]
+    w, every = beside(disparity, scene.reference), max(1, max(scene.shape) // ACROSS)
     farthest = np.argsort(np.hypot(*scene.baselines.T), kind="stable")[-FARTHEST:].tolist()
-    targets = xp.stack([scene.target(t) for t in farthest])[:, None]
-    bx, by = xp.asarray(scene.baselines[farthest].T)
-    u, v = x + bx[:, None] * at, y + by[:, None] * at
-    column, row = xp.rint(u), xp.rint(v)
-    view, pixel = xp.nonzero((column >= 0) & (column < width) & (row >= 0) & (row < height))
-    column, row = (a[view, pixel].astype(np.intp) for a in (column, row))  # elsewhere, integers could not hold them
-    step = HIDDEN_STEP / xp.hypot(bx, by)[view]
-    sums = []  # of differences behind nearer and behind farther surfaces, and how many there are
-    for sign in (1, -1):
-        surfaces = _fronts(sign * w, sign * scene.baselines[farthest])
-        hidden = surfaces[view, row, column] > sign * at[pixel] + step
-        t, n = view[hidden], pixel[hidden]
-        difference = xp.abs(interpolated(targets, t, u[t, n], v[t, n])[:, 0] - shown[n])
-        known = xp.isfinite(difference)
-        sums.append(xp.stack([xp.where(known, difference, 0).sum(dtype=np.float64), known.sum()]))
-    sums, counts = to_host(xp.stack(sums)).T
+    targets, baselines = module_of(w).stack([scene.target(t) for t in farthest]), scene.baselines[farthest]
+    if on_device(w):
+        from gradcon.engines.cuda import surfaces
+
+        found = surfaces.behind(w, scene.reference, targets, baselines, every, HIDDEN_STEP)
+    else:
+        found = _compared_on_host(w, scene.reference, targets, baselines, every)
+    sums, counts = found.T
     if every**2 * counts.min() < ENOUGH:
         return None
     return Behind(*(sums / counts).tolist())
 
 
-def _fronts(w: Map, baselines: NDArray[np.float64]) -> Any:
-    """Return for each pixel of the views at these baselines the largest w of the reference pixels that land on it."""
+def _compared_on_host(
+    w: Map, reference: Image, targets: Image, baselines: NDArray[np.float64], every: int
+) -> NDArray[np.float64]:
+    """Return the sum and the number of the differences behind nearer surfaces, and behind farther ones, (2, 2)."""
     height, width = w.shape
-    if not on_device(w):
-        from gradcon.engines.cpu.visibility import front
+    y, x = (a.ravel() for a in np.meshgrid(np.arange(0, height, every), np.arange(0, width, every), indexing="ij"))
+    at, shown = w[y, x].astype(np.float64), reference[y, x]
+    bx, by = baselines.T
+    u, v = x + bx[:, None] * at, y + by[:, None] * at
+    column, row = np.rint(u), np.rint(v)
+    view, pixel = np.nonzero((column >= 0) & (column < width) & (row >= 0) & (row < height))
+    column, row = (a[view, pixel].astype(np.intp) for a in (column, row))  # elsewhere, integers could not hold them
+    step = HIDDEN_STEP / np.hypot(bx, by)[view]
+    found = np.empty((2, 2))
+    for sums, sign in zip(found, (1, -1), strict=True):
+        surfaces = _fronts(sign * w, sign * baselines)
+        hidden = surfaces[view, row, column] > sign * at[pixel] + step
+        t, n = view[hidden], pixel[hidden]
+        difference = np.abs(interpolated(targets[:, None], t, u[t, n], v[t, n])[:, 0] - shown[n])
+        known = np.isfinite(difference)
+        sums[:] = np.where(known, difference, 0).sum(dtype=np.float64), known.sum()
+    return found
 
-        w, surfaces = np.ascontiguousarray(w, np.float32), np.empty((len(baselines), height, width))
-        for (bx, by), surface in zip(baselines, surfaces, strict=True):
-            front(w, bx, by, surface)
-        return surfaces
-    xp, precise = module_of(w), w.astype(np.float64)
-    bx, by = xp.asarray(baselines.T)[:, :, None, None]
-    u = xp.rint(xp.arange(width) + bx * precise)
-    v = xp.rint(xp.arange(height)[:, None] + by * precise)
-    lands = (u >= 0) & (u < width) & (v >= 0) & (v < height)
-    places = xp.where(lands, v * width + u, 0).astype(np.int64) + height * width * xp.arange(len(bx))[:, None, None]
-    surfaces = xp.full(len(bx) * height * width, -np.inf, np.float32)
-    xp.maximum.at(surfaces, places, xp.where(lands, w, np.float32(-np.inf)))
-    return surfaces.reshape(len(bx), height, width)
+
+def _fronts(w: Map, baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each pixel of the views at these baselines the largest w of the reference pixels that land on it."""
+    from gradcon.engines.cpu.visibility import front
+
+    w, surfaces = np.ascontiguousarray(w, np.float32), np.empty((len(baselines), *w.shape))
+    for (bx, by), surface in zip(baselines, surfaces, strict=True):
+        front(w, bx, by, surface)
+    return surfaces

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon import engines
-from gradcon.arrays import beside, module_of
+from gradcon.arrays import beside, on_device
 from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep import settings
 from gradcon.methods.sweep.labels import Labels, whole_range
@@ -39,11 +39,9 @@ def searched(views: Views, engine: str) -> SmallCopy:
 class Matched(NamedTuple):
     """Pixels of the reference, and what the targets show where they should see the same, in the views' memory."""
 
-    x: Any  # (N,) float32
-    y: Any
     reference: Any  # (C, N), from 0 to 1
+    targets: Any  # (T, C, N), 0 where a target does not see the pixel
     seen: Any  # (T, N) bool: whether a target, and the reference's camera, see the pixel
-    targets: Any  # (T, C, N), 0 where that is not so
 
 
 def sampled(every: int = EVERY) -> slice:
@@ -51,19 +49,29 @@ def sampled(every: int = EVERY) -> slice:
     return slice(every // 2, None, every)
 
 
+def places(shape: tuple[int, int], every: int = EVERY) -> tuple[Any, Any]:
+    """Return the x and y of the pixels that are compared, (N,) float32."""
+    rows, columns = (np.arange(n, dtype=np.float32)[sampled(every)] for n in shape)
+    y, x = (axis.ravel() for axis in np.meshgrid(rows, columns, indexing="ij"))
+    return x, y
+
+
 def matched(views: Views, disparity: Map, every: int = EVERY) -> Matched:
     """Look up one of `every` pixels of the reference along each axis in all targets, by bilinear interpolation."""
-    xp, which = module_of(views.colours), sampled(every)
-    rows, columns = (xp.arange(n, dtype=np.float32)[which] for n in views.shape)
-    y, x = (a.ravel() for a in xp.meshgrid(rows, columns, indexing="ij"))
-    w = beside(disparity, views.colours)[which, which].ravel()
+    w = beside(disparity, views.colours)
+    if on_device(w):
+        from gradcon.engines.cuda import comparison
+
+        return Matched(*comparison.matched(views, w, every))
+    which = sampled(every)
     colours = views.colours[0, :, which, which]
     reference = colours.reshape(len(colours), -1).astype(np.float32) * np.float32(views.scale)
-    targets = seen_at(views.colours[1:], x, y, w, views.epipoles) * np.float32(views.scale)
-    seen = xp.isfinite(targets[:, 0])
+    at = w[which, which].ravel()
+    targets = seen_at(views.colours[1:], *places(views.shape, every), at, views.epipoles) * np.float32(views.scale)
+    seen = np.isfinite(targets[:, 0])
     if views.known is not None:
-        seen &= xp.asarray(views.known)[which, which].ravel()
-    return Matched(x, y, reference, seen, xp.where(seen[:, None], targets, np.float32(0)))
+        seen &= views.known[which, which].ravel()
+    return Matched(reference, np.where(seen[:, None], targets, np.float32(0)), seen)
 
 
 def seen_at(images: Any, x: Any, y: Any, w: Any, epipoles: NDArray[np.float64]) -> Any:
@@ -71,12 +79,11 @@ def seen_at(images: Any, x: Any, y: Any, w: Any, epipoles: NDArray[np.float64]) 
 
     It is NaN outside a target's frame.
     """
-    xp = module_of(images)
-    e_x, e_y, e_z = xp.asarray(epipoles.T[:, :, None], np.float32)
+    e_x, e_y, e_z = epipoles.T[:, :, None].astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = 1 + e_z * w
-        u, v = (xp.where(z > 0, (a + e * w) / z, np.float32(-1)) for a, e in ((x, e_x), (y, e_y)))
-    return xp.moveaxis(interpolated(images, xp.arange(len(images))[:, None], u, v), -1, 1)
+        u, v = (np.where(z > 0, (a + e * w) / z, np.float32(-1)) for a, e in ((x, e_x), (y, e_y)))
+    return np.moveaxis(interpolated(images, np.arange(len(images))[:, None], u, v), -1, 1)
 
 
 def interpolated(images: Any, which: Any, u: Any, v: Any) -> Any:
@@ -84,11 +91,11 @@ def interpolated(images: Any, which: Any, u: Any, v: Any) -> Any:
 
     `which` says for each place in which image it is.  Outside an image, colours are NaN.
     """
-    xp, (height, width) = module_of(images), images.shape[2:]
+    height, width = images.shape[2:]
     inside = (u >= 0) & (u <= width - 1) & (v >= 0) & (v <= height - 1)
-    u, v = xp.where(inside, u, 0), xp.where(inside, v, 0)
-    left, top = xp.minimum(u.astype(np.int64), max(width - 2, 0)), xp.minimum(v.astype(np.int64), max(height - 2, 0))
-    right, below = xp.minimum(left + 1, width - 1), xp.minimum(top + 1, height - 1)
+    u, v = np.where(inside, u, 0), np.where(inside, v, 0)
+    left, top = np.minimum(u.astype(np.int64), max(width - 2, 0)), np.minimum(v.astype(np.int64), max(height - 2, 0))
+    right, below = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
     p, q = ((a - whole).astype(np.float32)[..., None] for a, whole in ((u, left), (v, top)))
     upper, lower = ((1 - p) * images[which, :, row, left] + p * images[which, :, row, right] for row in (top, below))
-    return xp.where(inside[..., None], (1 - q) * upper + q * lower, np.float32(np.nan))
+    return np.where(inside[..., None], (1 - q) * upper + q * lower, np.float32(np.nan))
