@@ -13,6 +13,8 @@ from gradcon.methods.every_view.evidence import DEVIATIONS, LEAST, MOST, Witness
 from gradcon.methods.every_view.relations import Relation
 from gradcon.methods.look import agreement, gains, hidden
 from gradcon.methods.look.small_copy import EVERY, matched
+from gradcon.methods.sweep.noise import edge_factors
+from gradcon.methods.sweep.settings import LEAST_EDGE
 from simt import EmulatedGpu
 
 pytestmark = [pytest.mark.slow, needs_compiler]
@@ -77,6 +79,14 @@ def test_samples_and_fits_are_those_of_the_host(name, descending):
     compared = gains.Compared(None, expected, fitted, False)
     for got, want in zip(found, agreement._moved_on_host(views, compared, length), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=2e-4)
+
+
+@ORDERS
+@pytest.mark.parametrize("name", CASES)
+def test_edges_are_those_of_the_host(name, descending):
+    views, noise = CASES[name], 0.02 + np.abs(some_map(CASES[name].shape))
+    got = comparison.edge_factors(views, noise, 0.05, 0.3, LEAST_EDGE, EmulatedGpu(descending=descending))
+    np.testing.assert_allclose(got, edge_factors(views, noise, 0.05, 0.3), rtol=2e-5)
 
 
 @ORDERS

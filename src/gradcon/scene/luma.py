@@ -15,7 +15,8 @@ Image = NDArray[np.float32]  # or CuPy's array of the same kind
 Planes = NDArray[Any]  # (..., channel, height, width) of uint8, uint16 or float32, with one channel or three
 LUMA_REC601 = (0.299, 0.587, 0.114)
 CAMERA_BITS = (8, 10, 12, 14, 16)  # bit depths of cameras, which are often stored in wider types
-PIXELS_AT_ONCE = 1 << 20  # that are converted to luma: few calls for small views, little memory for large ones
+# That are converted to luma: few calls for small views, little memory for large ones.
+PIXELS_AT_ONCE, PIXELS_AT_ONCE_ON_A_GPU = 1 << 20, 1 << 24
 
 
 def to_planes(image: ArrayLike, name: str = "image") -> Planes:
@@ -77,8 +78,9 @@ def luma_of(planes: Planes) -> Image:
 def luma_of_views(colours: Planes, grey: NDArray[np.bool_], white: float) -> Image:
     """Return the luma of all views, divided by white; `grey` marks views whose channels repeat one grey image."""
     count, channels, *shape = colours.shape
-    luma = module_of(colours).empty((count, *shape), np.float32)
-    views = max(1, PIXELS_AT_ONCE // (shape[0] * shape[1]))
+    xp = module_of(colours)
+    luma = xp.empty((count, *shape), np.float32)
+    views = max(1, (PIXELS_AT_ONCE if xp is np else PIXELS_AT_ONCE_ON_A_GPU) // (shape[0] * shape[1]))
     for first in range(0, count, views):
         luma[first : first + views] = luma_of(colours[first : first + views])
     for k in np.flatnonzero(grey) if channels > 1 else []:  # the weights of the channels would add a rounding error

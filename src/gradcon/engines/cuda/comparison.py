@@ -92,6 +92,20 @@ def fit_motion(
     return Motions(numbers[:, :4], *numbers[:, 4:].T)
 
 
+def edge_factors(
+    views: Views, noise: Map, jump: float, edge: float, least: float, device: Gpu | None = None
+) -> DeviceArray:
+    """Return what remains of a penalty between neighbours, as `SweepEngine.aggregate` wants it."""
+    device = device or current_device()
+    (height, width), colours = views.shape, device.put(views.colours[0])
+    found = device.empty((4, height, width))
+    told = [np.float32(number) for number in (jump, edge, least)]
+    sizes = np.int32(len(colours)), np.float32(views.scale), device.planes(noise, width)
+    arguments = [colours, *sizes, *told, np.int32(height), np.int32(width), found]
+    _each(device, f"factors_{colours.dtype}", (height * width, 1), arguments)
+    return found
+
+
 def _sizes(shape: tuple[int, int], every: int) -> list[np.int32]:
     """Return the sample as kernels take it: height, width, every, columns, pixels."""
     rows, columns = (len(range(every // 2, n, every)) for n in shape)

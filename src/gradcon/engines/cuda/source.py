@@ -29,7 +29,7 @@ KERNELS = {
     "sweep_costs.cu": _for_pixels("pack", "difference", "costs"),
     "sweep_paths.cu": ("add_paths", "best_labels"),
     "sweep_surface.cu": _for_pixels("planes", "median"),
-    "samples.cu": tuple(f"{kernel}_{name}" for kernel in ("match", "slopes") for name in TYPES),
+    "samples.cu": tuple(f"{kernel}_{name}" for kernel in ("match", "slopes", "factors") for name in TYPES),
     "fits.cu": ("fit_gains", "fit_motion"),
     "surfaces.cu": ("carry", "uncover", "evidence", "fronts", "behind"),
 }  # fmt: skip

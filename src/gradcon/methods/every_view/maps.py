@@ -74,7 +74,7 @@ def make_maps(work: Work, wanted: Sequence[str], progress: bool) -> Made:
                     raise
                 made.lost.append(str(error))
                 continue
-            made.results[view], rig.maps[view], rig.seen[view] = result, maps, seen_from(rig.scene, view)
+            made.results[view], rig.maps[view] = result, maps
             text = f"view {number} of {len(order)}, {view}: {result.effort} in {result.seconds['total']:.2f} s"
             display.show(number, text, text)
     return made

@@ -32,7 +32,7 @@ class Rig:
 
     scene: Scene  # prepared
     limits: tuple[float, float]  # of the disparities
-    seen: dict[str, Scene] = field(default_factory=dict)  # the scene from the views with a map
+    seen: dict[str, Scene] = field(default_factory=dict)  # the scene from the views that were asked for
     maps: dict[str, tuple[Map, Map]] = field(default_factory=dict)  # disparity and deviation
 
     @property
@@ -50,7 +50,7 @@ class Rig:
 
     def scene_from(self, view: str) -> Scene:
         """Return the scene seen from a view; refuse one whose frame shows nothing of the others."""
-        scene = seen_from(self.scene, view)
+        scene = self._seen_from(view)
         if _overlap(scene, self.limits) < LEAST_OVERLAP:
             raise InputError(view, "no other view shows what it sees, so it gets no map", "check its camera")
         return scene
@@ -67,18 +67,23 @@ class Rig:
 
     def claims(self, view: str, sources: Iterable[str]) -> list[Map]:
         """Return the maps of some views, carried into another view."""
-        found = ((self.maps[name][0], relation(self.seen[name], view)) for name in sources if name != view)
+        found = ((self.maps[name][0], relation(self._seen_from(name), view)) for name in sources if name != view)
         return [carried(w, there) for w, there in found if there is not None]
 
     def witnesses(self, view: str, sources: Iterable[str]) -> list[Witness]:
         """Return other views with their maps, for pixels of a view."""
-        scene = self.seen.get(view) or seen_from(self.scene, view)
+        scene = self._seen_from(view)
         found = ((relation(scene, name), self.maps[name]) for name in sources if name != view)
         return [Witness(there, *maps) for there, maps in found if there is not None]
 
+    def _seen_from(self, view: str) -> Scene:
+        if view not in self.seen:
+            self.seen[view] = seen_from(self.scene, view)
+        return self.seen[view]
+
     def all_witnesses(self, view: str) -> list[Witness]:
         """Return all other views that have maps; those that are spread over the rig if there are many."""
-        scene = self.seen[view]
+        scene = self._seen_from(view)
         others = [k for k, name in enumerate(scene.target_names) if name in self.maps]
         chosen = spread(scene.baselines[others], MOST_WITNESSES)
         return self.witnesses(view, [scene.target_names[others[k]] for k in chosen])

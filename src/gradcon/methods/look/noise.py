@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradcon import engines
-from gradcon.arrays import module_of
+from gradcon.arrays import module_of, quantile
 from gradcon.engines.sweep_views import views_of
 from gradcon.methods.sweep.labels import Labels, step_of
 from gradcon.scene import Scene
@@ -45,7 +45,7 @@ def measured_texture(scene: Scene, noise: float) -> float:
     if min(rows, columns) < 1 or deviation <= 0:
         return np.inf
     blocks = luma[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK)
-    power = float(module_of(luma).quantile(blocks.std(axis=(1, 3)), FLATTER)) ** 2 - deviation**2
+    power = float(quantile(blocks.std(axis=(1, 3)), FLATTER)) ** 2 - deviation**2
     return float(np.sqrt(max(power, 0.0))) / deviation
 
 
@@ -63,7 +63,7 @@ def flat_noise(luma: Image) -> float:
     deviation = xp.sqrt(xp.square(curved).reshape(shape).mean(axis=(1, 3)))
     brightness = image[1:-1, 1:-1].reshape(shape).mean(axis=(1, 3))
     shown = deviation[(brightness > LEAST) & (brightness < MOST)]
-    return float(xp.quantile(shown, FLATTEST)) / IN_FLATTEST if shown.size else 0.0
+    return float(quantile(shown, FLATTEST)) / IN_FLATTEST if shown.size else 0.0
 
 
 def _between(scene: Scene, low: float, high: float, engine: str) -> float:
@@ -72,4 +72,4 @@ def _between(scene: Scene, low: float, high: float, engine: str) -> float:
     smallest = sweep.difference(labels.first, labels.number, labels.step, max(1, scene.shape[0] // ROWS))
     xp = module_of(smallest)
     known = smallest[xp.isfinite(smallest)]
-    return float(xp.quantile(known, AGREEING)) / IN_AGREEING if known.size else np.inf
+    return float(quantile(known, AGREEING)) / IN_AGREEING if known.size else np.inf

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import quantile
 from gradcon.engines.sweep import Map, SweepEngine
 from gradcon.errors import InputError
 from gradcon.methods.sweep.settings import MOST_COSTS, MOST_LABELS
@@ -50,11 +50,10 @@ def found_range(w: Map, lead: Map, step: float) -> tuple[float, float]:
     `lead` says by how much the best label of each pixel is cheaper than any other.  A pixel without texture has no say,
     because its label is as good as any: a range that is too long lets it stray.
     """
-    xp = module_of(w)
     sure = w[lead > SURE]
     if sure.size < min(FEWEST, w.size // 4):
         return -step, step
-    low, high = (float(v) for v in xp.quantile(sure, xp.asarray([RARE, 1 - RARE])))
+    low, high = (float(quantile(sure, share)) for share in (RARE, 1 - RARE))
     margin = 2 * step + MARGIN * (high - low)
     return low - margin, high + margin
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import module_of
+from gradcon.arrays import module_of, on_device, quantile
 from gradcon.engines.sweep import Map, SweepEngine, Views
 from gradcon.methods.sweep.labels import Labels
 from gradcon.methods.sweep.settings import LEAST_EDGE, LEAST_NOISE, NOISE
@@ -31,7 +31,7 @@ def noise_level(engine: SweepEngine, labels: Labels) -> Map:
     known = smallest[xp.isfinite(smallest)]
     if known.size == 0:
         return xp.full((height, width), LEAST_NOISE, np.float32)
-    smallest = xp.minimum(smallest, xp.quantile(known, 1 - OUTLIERS))
+    smallest = xp.minimum(smallest, quantile(known, 1 - OUTLIERS))
     cells = smallest[:, : width // across * across].reshape(len(smallest), -1, across).mean(axis=2)
     spread = SPREAD * max(height, width)
     vertical = xp.asarray(_weights(height, cells.shape[0], 0, down, spread))
@@ -56,10 +56,13 @@ def _normal(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def edge_factors(views: Views, noise: Map, jump: float, edge: float) -> Any:
     """Return what remains of a penalty between neighbours, as `SweepEngine.aggregate` wants it."""
-    xp = module_of(noise)
-    reference = xp.asarray(views.colours[0]).astype(np.float32) * np.float32(views.scale)
-    width = np.float32(-1) / xp.maximum(np.float32(LEAST_EDGE), np.float32(edge) * noise)
-    factors = xp.ones((4, *views.shape), np.float32)
+    if on_device(noise):
+        from gradcon.engines.cuda import comparison
+
+        return comparison.edge_factors(views, noise, jump, edge, LEAST_EDGE)
+    reference = views.colours[0].astype(np.float32) * np.float32(views.scale)
+    width = np.float32(-1) / np.maximum(np.float32(LEAST_EDGE), np.float32(edge) * noise)
+    factors = np.ones((4, *views.shape), np.float32)
     everywhere, later, earlier = slice(None), slice(1, None), slice(None, -1)
     for factor, here, there in (
         (factors[0], (everywhere, later), (everywhere, earlier)),
@@ -67,6 +70,6 @@ def edge_factors(views: Views, noise: Map, jump: float, edge: float) -> Any:
         (factors[2], (later, later), (earlier, earlier)),
         (factors[3], (later, earlier), (earlier, later)),
     ):
-        difference = xp.abs(reference[:, *here] - reference[:, *there]).mean(axis=0)
-        factor[here] = np.float32(jump) + np.float32(1 - jump) * xp.exp(difference * width[here])
+        difference = np.abs(reference[:, *here] - reference[:, *there]).mean(axis=0)
+        factor[here] = np.float32(jump) + np.float32(1 - jump) * np.exp(difference * width[here])
     return factors

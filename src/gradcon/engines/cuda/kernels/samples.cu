@@ -1,4 +1,5 @@
-// The kernels that look up a sample of the pixels of a small copy (`methods/look/small_copy.py`).
+// The kernels that read the views as they are: a sample of a small copy (`methods/look/small_copy.py`), and the edges of
+// the reference (`methods/sweep/noise.py`).
 
 // What the targets show of the reference's pixels at their disparities, by bilinear interpolation; 0 where they do not
 // see them.
@@ -49,6 +50,31 @@ template <class T> DEVICE void take_slopes(const T *colours, int channels, float
     slopes[(channels + (long long)c) * sample.pixels + n] = scale * slope(at, y, sample.height, sample.width);
 }
 
+// What remains of a penalty between a pixel and its neighbour to the left, above, above to the left and above to the right.
+template <class T>
+DEVICE void factors(
+    const T *colours, int channels, float scale, const float *noise, float jump, float edge, float least, int height,
+    int width, float *found
+) {
+    const long long p = (long long)blockIdx.x * blockDim.x + threadIdx.x, pixels = (long long)height * width;
+    if (p >= pixels) return;
+    const int x = p % width, y = p / width;
+    const float across = -1.0f / fmaxf(least, edge * noise[p]);
+    for (int k = 0; k < 4; ++k) {
+        const int dx = k == 1 ? 0 : k == 3 ? 1 : -1, dy = k == 0 ? 0 : -1;
+        float factor = 1.0f;
+        if (y + dy >= 0 && x + dx >= 0 && x + dx < width) {
+            float sum = 0.0f;
+            for (int c = 0; c < channels; ++c) {
+                const T *at = colours + c * pixels + p;
+                sum += fabsf((float)at[0] * scale - (float)at[(long long)dy * width + dx] * scale);
+            }
+            factor = jump + (1.0f - jump) * expf(sum / channels * across);
+        }
+        found[k * pixels + p] = factor;
+    }
+}
+
 #define SAMPLES(name, type)                                                                                            \
     KERNEL void match_##name(                                                                                          \
         const type *colours, int channels, float scale, const float *w, const unsigned char *known,                    \
@@ -63,6 +89,12 @@ template <class T> DEVICE void take_slopes(const T *colours, int channels, float
         float *slopes                                                                                                  \
     ) {                                                                                                                \
         take_slopes(colours, channels, scale, {height, width, every, columns, pixels}, slopes);                        \
+    }                                                                                                                  \
+    KERNEL void factors_##name(                                                                                        \
+        const type *colours, int channels, float scale, const float *noise, float jump, float edge, float least,       \
+        int height, int width, float *found                                                                            \
+    ) {                                                                                                                \
+        factors(colours, channels, scale, noise, jump, edge, least, height, width, found);                             \
     }
 SAMPLES(uint8, unsigned char)
 SAMPLES(uint16, unsigned short)
