@@ -8,11 +8,12 @@ import pytest
 from engine_cases import needs_compiler
 from gradcon.engines.cuda import comparison, surfaces
 from gradcon.engines.sweep import Views
-from gradcon.methods.every_view.carrying import carried
+from gradcon.methods.every_view.carrying import carried, filled
 from gradcon.methods.every_view.evidence import DEVIATIONS, LEAST, MOST, Witness, evidence
 from gradcon.methods.every_view.relations import Relation
 from gradcon.methods.look import agreement, gains, hidden
 from gradcon.methods.look.small_copy import EVERY, matched
+from gradcon.methods.sweep.known_map import moved_edges
 from gradcon.methods.sweep.noise import edge_factors
 from gradcon.methods.sweep.settings import LEAST_EDGE
 from simt import EmulatedGpu
@@ -126,6 +127,18 @@ def test_maps_are_carried_and_looked_up_as_on_the_host(name, descending):
         np.testing.assert_allclose(part, whole, rtol=1e-5)
     for counts in (want.confirming, want.contradicting, want.hidden):
         assert counts.any()
+
+
+@ORDERS
+def test_holes_and_windows_are_those_of_the_host(descending):
+    gpu, w = EmulatedGpu(descending=descending), some_map((31, 47))
+    for radius in (1, 5, 60):
+        for got, want in zip(surfaces.window_ends(w, radius, gpu), moved_edges(w, radius)[::2], strict=True):
+            np.testing.assert_array_equal(got, want)
+    w[np.random.default_rng(2).uniform(size=w.shape) < 0.6] = np.nan
+    w[:4], w[-1] = np.nan, np.nan
+    np.testing.assert_array_equal(surfaces.filled(w, gpu), filled(w))
+    np.testing.assert_array_equal(surfaces.filled(np.full_like(w, np.nan), gpu), 0)
 
 
 @ORDERS

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradcon.arrays import beside, module_of
+from gradcon.arrays import beside, module_of, to_host
 from gradcon.errors import InputError
 
 BORDER = 15  # pixels that the benchmark leaves out on every side
@@ -46,7 +46,7 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     inner &= known
     if not inner.any():  # the image is all border
         inner = known
-    return {"rmse": rmse(error[known]), **_benchmark(error[inner])}
+    return _measures(error[known], error[inner])
 
 
 def compared(disparity: Any, ground_truth: Any) -> tuple[Any, Any]:
@@ -65,20 +65,19 @@ def compared(disparity: Any, ground_truth: Any) -> tuple[Any, Any]:
     return xp.where(xp.isfinite(estimate), xp.abs(estimate - xp.where(known, truth, 0)), np.inf), known
 
 
-def _benchmark(error: Any) -> dict[str, float]:
-    mse = rmse(error) ** 2
-    bad = {f"badpix_{round(100 * limit):03d}": 100.0 * float((error > limit).mean()) for limit in BADPIX}
-    return {"rmse_inner": mse**0.5, "mse_100": 100.0 * mse, **bad, "q25": 100.0 * _q25(error)}
+def _measures(whole: Any, inner: Any) -> dict[str, float]:
+    """Return the measures of the errors in the whole frame and of those inside its border."""
+    last = int(0.25 * (inner.size - 1))
+    quarter = module_of(inner).partition(inner, last)[last]
+    found = [(whole**2).mean(), (inner**2).mean(), *((inner > limit).mean() for limit in BADPIX), quarter]
+    square, mse, *bad, q25 = to_host(module_of(inner).stack(found)).tolist()  # a GPU is waited for only here
+    shares = {f"badpix_{round(100 * limit):03d}": 100.0 * share for limit, share in zip(BADPIX, bad, strict=True)}
+    return {"rmse": square**0.5, "rmse_inner": mse**0.5, "mse_100": 100.0 * mse, **shares, "q25": 100.0 * q25}
 
 
 def rmse(error: Any) -> float:
     """Return the root of the mean square."""
     return float((error**2).mean()) ** 0.5
-
-
-def _q25(error: Any) -> float:
-    last = int(0.25 * (error.size - 1))
-    return float(module_of(error).partition(error, last)[last])
 
 
 def _size(array: Any) -> str:

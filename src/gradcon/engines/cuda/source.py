@@ -31,7 +31,9 @@ KERNELS = {
     "sweep_surface.cu": _for_pixels("planes", "median"),
     "samples.cu": tuple(f"{kernel}_{name}" for kernel in ("match", "slopes", "factors") for name in TYPES),
     "fits.cu": ("fit_gains", "fit_motion"),
-    "surfaces.cu": ("carry", "uncover", "evidence", "fronts", "behind"),
+    "surfaces.cu": (
+        "carry", "uncover", "evidence", "fronts", "behind", "window_ends", "look_into_holes", "fill_holes",
+    ),
 }  # fmt: skip
 PARTS = {  # included before it
     "images.cu": ("filters.h",),

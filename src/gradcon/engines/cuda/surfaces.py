@@ -1,6 +1,6 @@
 """Look from one view's map into other views on a GPU (`kernels/surfaces.cu`).
 
-On the host, `methods/every_view` and `methods/look/hidden.py` do the same.
+On the host, `methods/every_view`, `methods/look/hidden.py` and `methods/sweep/known_map.py` do the same.
 """
 
 from __future__ import annotations
@@ -43,6 +43,31 @@ def carried(w: Map, view: Place, device: Gpu | None = None) -> Map:
     _each(device, "carry", w.size, [device.planes(w, width), device.put(table), *sizes, front])
     _each(device, "uncover", w.size, [front, np.int64(w.size), found])
     return found
+
+
+def filled(w: Map, device: Gpu | None = None) -> Map:
+    """Return the map with the farthest of the nearest values to the left, right, above and below in its holes."""
+    device = device or current_device()
+    height, width = w.shape
+    w, farthest, found = (
+        device.planes(w, width),
+        device.zeros((height, width), np.uint32),
+        device.empty((height, width)),
+    )
+    lines = -(-max(height, width) // COMPARING), 4, 1
+    device.launch("look_into_holes", lines, (COMPARING, 1, 1), [w, np.int32(height), np.int32(width), farthest])
+    _each(device, "fill_holes", w.size, [w, farthest, np.int64(w.size), found])
+    return found
+
+
+def window_ends(w: Map, radius: int, device: Gpu | None = None) -> tuple[Map, Map]:
+    """Return the least and the most of a map in a square window around each pixel."""
+    device = device or current_device()
+    height, width = w.shape
+    least, most = device.empty((height, width)), device.empty((height, width))
+    arguments = [device.planes(w, width), np.int32(radius), np.int32(height), np.int32(width), least, most]
+    _each(device, "window_ends", w.size, arguments)
+    return least, most
 
 
 def evidence(

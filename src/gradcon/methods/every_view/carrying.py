@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from gradcon.arrays import module_of, on_device
+from gradcon.arrays import on_device
 from gradcon.methods.every_view.relations import Map, Relation
 
 
@@ -31,24 +30,19 @@ def filled(w: Map) -> Map:
 
     What no other view sees lies behind what hides it.  A map without any value becomes 0.
     """
-    xp = module_of(w)
-    least = xp.full_like(w, np.inf)
+    if on_device(w):
+        from gradcon.engines.cuda import surfaces
+
+        return surfaces.filled(w)
+    least = np.full_like(w, np.inf)
     for turned, back in ((w, least), (w[:, ::-1], least[:, ::-1]), (w.T, least.T), (w.T[:, ::-1], least.T[:, ::-1])):
         before = _latest(turned)
-        back[...] = xp.where(xp.isnan(before), back, xp.minimum(back, before))
-    least = xp.where(xp.isfinite(least), least, np.float32(0))
-    return xp.where(xp.isnan(w), least, w).astype(np.float32)
+        back[...] = np.where(np.isnan(before), back, np.minimum(back, before))
+    least = np.where(np.isfinite(least), least, np.float32(0))
+    return np.where(np.isnan(w), least, w).astype(np.float32)
 
 
-def _latest(w: Any) -> Any:
+def _latest(w: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the last known value at or before each pixel of a row; NaN if there is none."""
-    xp = module_of(w)
-    columns = xp.where(xp.isnan(w), 0, xp.arange(w.shape[1]))
-    if xp is np:
-        latest = np.maximum.accumulate(columns, axis=1)
-    else:  # CuPy's ufuncs do not accumulate
-        latest, step = columns, 1
-        while step < w.shape[1]:
-            latest[:, step:] = xp.maximum(latest[:, step:], latest[:, :-step].copy())
-            step *= 2
-    return xp.take_along_axis(w, latest, axis=1)
+    columns = np.where(np.isnan(w), 0, np.arange(w.shape[1]))
+    return np.take_along_axis(w, np.maximum.accumulate(columns, axis=1), axis=1)

@@ -7,11 +7,10 @@ picture is new.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from gradcon.arrays import module_of
+from gradcon.arrays import module_of, on_device
 from gradcon.engines.sweep import Map
 from gradcon.methods.sweep.labels import SURE
 from gradcon.methods.sweep.passes import Swept, enlarged
@@ -28,7 +27,7 @@ def mended(known: Map, small: Swept, k: int, reach: float) -> Map | None:
     xp = module_of(known)
     rows, columns = small.w.shape
     blocks = known[: rows * k, : columns * k].reshape(rows, k, columns, k)
-    low, high = _least_nearby(blocks.min(axis=(1, 3)), 1), -_least_nearby(-blocks.max(axis=(1, 3)), 1)
+    low, high = _ends_nearby(blocks.min(axis=(1, 3)), 1)[0], _ends_nearby(blocks.max(axis=(1, 3)), 1)[1]
     sure = small.lead > SURE
     new = sure & ((small.w < low - reach) | (small.w > high + reach))
     if float(new.sum()) > NEW * max(float(sure.sum()), 1.0):
@@ -38,17 +37,25 @@ def mended(known: Map, small: Swept, k: int, reach: float) -> Map | None:
 
 def moved_edges(known: Map, radius: int) -> list[Map]:
     """Return what the map would be if its edges had moved by some pixels: the least nearby, itself, and the most."""
-    return [_least_nearby(known, radius), known, -_least_nearby(-known, radius)]
+    least, most = _ends_nearby(known, radius)
+    return [least, known, most]
 
 
-def _least_nearby(values: Any, radius: int) -> Any:
-    """Return the least value in a square window around each pixel."""
-    xp = module_of(values)
+def _ends_nearby(values: Map, radius: int) -> tuple[Map, Map]:
+    """Return the least and the most in a square window around each pixel."""
+    if on_device(values):
+        from gradcon.engines.cuda import surfaces
+
+        return surfaces.window_ends(values, radius)
+    return _least_nearby(values, radius), -_least_nearby(-values, radius)
+
+
+def _least_nearby(values: NDArray[np.float32], radius: int) -> NDArray[np.float32]:
     for axis in (0, 1):
         ends, reached = np.arange(values.shape[axis]), 0
         while reached < radius:
             step = min(2 * reached + 1, radius - reached)
-            before, after = (xp.asarray(np.clip(ends + d, 0, len(ends) - 1)) for d in (-step, step))
-            values = xp.minimum(values, xp.minimum(values.take(before, axis=axis), values.take(after, axis=axis)))
+            before, after = (np.clip(ends + d, 0, len(ends) - 1) for d in (-step, step))
+            values = np.minimum(values, np.minimum(values.take(before, axis=axis), values.take(after, axis=axis)))
             reached += step
     return values

@@ -118,3 +118,38 @@ KERNEL void behind(
     if (threadIdx.x == 0)
         for (int k = 0; k < 4; ++k) found[4 * blockIdx.x + k] = sums[k];
 }
+
+// The least and the most of a map in a square window around each pixel.
+KERNEL void window_ends(const float *w, int radius, int height, int width, float *least, float *most) {
+    const long long p = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= (long long)height * width) return;
+    const int x = p % width, y = p / width;
+    float low = INFINITY, high = -INFINITY;
+    for (int i = y > radius ? y - radius : 0; i <= y + radius && i < height; ++i)
+        for (int j = x > radius ? x - radius : 0; j <= x + radius && j < width; ++j) {
+            const float value = w[(long long)i * width + j];
+            low = fminf(low, value), high = fmaxf(high, value);
+        }
+    least[p] = low, most[p] = high;
+}
+
+// Look along every row and column in both directions: what is the farthest of the last known values before each hole?
+// A thread goes along one line.  The values are negated, so that 0 stands for none.
+KERNEL void look_into_holes(const float *w, int height, int width, unsigned *farthest) {
+    const int line = blockIdx.x * blockDim.x + threadIdx.x, direction = blockIdx.y;
+    const bool along_rows = direction < 2;
+    const int length = along_rows ? width : height;
+    if (line >= (along_rows ? height : width)) return;
+    const long long step = along_rows ? 1 : width, first = along_rows ? (long long)line * width : line;
+    unsigned before = 0;
+    for (int i = 0; i < length; ++i) {
+        const long long p = first + step * (direction % 2 ? length - 1 - i : i);
+        if (w[p] == w[p]) before = ordered(-w[p]);
+        else if (before) atomicMax(farthest + p, before);
+    }
+}
+
+KERNEL void fill_holes(const float *w, const unsigned *farthest, long long pixels, float *filled) {
+    const long long p = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < pixels) filled[p] = w[p] == w[p] ? w[p] : -from_ordered(farthest[p], 0.0f);
+}
