@@ -20,6 +20,7 @@ LIMIT_VARIABLE = "GRADCON_MEMORY_LIMIT"  # the environment carries the limit, so
 SHARE = 0.5  # of the memory that is free: estimating needs about as much again as the views
 SMALL = 2**28  # bytes; up to this size any growth is allowed, because it does no harm
 MAX_GROWTH = 100  # beyond that, files are larger than this share of their values; photographs stay below 20
+ABSURD = 10**6 * 1024**4  # bytes that nobody means
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)(?:i?b|bytes)?", re.IGNORECASE | re.ASCII)
 _UNKNOWN = (OSError, ValueError, LookupError, AttributeError)  # a system does not tell a fact, or tells it otherwise
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -47,6 +48,8 @@ def refuse_large(where: Path | str, claimed: int, stored: int | None = None) -> 
     limit = stated if stated is not None else int(SHARE * free_memory())
     size = shown(claimed).replace(" ", "")
     allow = f"{LIMIT_OPTION} {size} (from Python, {LIMIT_VARIABLE}={size} in the environment)"
+    if claimed >= ABSURD:
+        raise InputError(where, f"claims to take {shown(claimed)} of memory", "copy or export it again")
     if claimed > limit:
         problem = f"takes {shown(claimed)} of memory, but at most {shown(limit)} are allowed"
         raise InputError(where, problem, f"use fewer or smaller images, or allow it with {allow}")
@@ -98,6 +101,8 @@ def _stated_sizes(path: str) -> dict[str, int]:
 
 def shown(size: int) -> str:
     """Return a size as a person reads it, rounded up, so that `parse_size` gives no less."""
+    if size >= ABSURD:
+        return "over a million TB"
     for unit in ("TB", "GB", "MB", "kB"):
         power = 1024 ** _POWERS[unit[0].lower()]
         if size >= power:

@@ -63,8 +63,12 @@ def report(path: Path) -> ResultPage:
 
 def page(path: Path) -> None:
     html = render([report(path)])
-    if "NaN" in html.partition('<script type="application/json"')[2].partition("</script>")[0]:
-        raise StrangeError("NaN in the page")
+    data = html.partition('<script type="application/json"')[2].partition(">")[2].partition("</script>")[0]
+    json.loads(data, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> None:
+    raise StrangeError(f"{name} in the page")
 
 
 def job(path: Path) -> None:

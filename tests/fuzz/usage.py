@@ -18,7 +18,11 @@ class Usage(NamedTuple):
 
 
 def usage_of(leader: int) -> Usage:
-    """Return what all processes of the leader's session take, and what its children that have ended took."""
+    """Return what the leader, its session and its children take, and what those of them that have ended took.
+
+    A child may have a session of its own.  It must count while it runs, or all its time would seem to be spent when it
+    ends.
+    """
     seconds, memory = 0.0, 0
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
@@ -27,7 +31,7 @@ def usage_of(leader: int) -> Usage:
             fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
         except OSError:  # it has ended in the meantime
             continue
-        if int(fields[3]) == leader:  # the fields are counted from the third of `man 5 proc`
+        if leader in (int(fields[1]), int(fields[3])):  # its parent, or its session; see `man 5 proc` from the third on
             own, ended = sum(map(int, fields[11:13])), sum(map(int, fields[13:15]))
             seconds += (own + ended) / _TICK
             memory += int(fields[21]) * _PAGE

@@ -59,7 +59,9 @@ def refuse_half_space(distortion: Distortion, K: Floats, shape: tuple[int, int],
         return
     straight_ahead_to_aside = np.tan(np.linspace(0, np.pi / 2, ANGLES, endpoint=False))
     path = distortion.bent(distortion.bend(straight_ahead_to_aside), np.zeros(ANGLES))[0]
-    if not (np.diff(path) > 0).all():  # it does not reach that far
+    with np.errstate(invalid="ignore"):
+        reaches_aside = (np.diff(path) > 0).all()
+    if not reaches_aside:
         return
     aside, none = distortion.bend(np.array([np.inf, -np.inf])), np.zeros(2)
     (height, width), (fx, fy), (cx, cy) = shape, np.diag(K)[:2], K[:2, 2]

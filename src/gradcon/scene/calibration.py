@@ -88,7 +88,7 @@ class Calibration:
         if product is None or product <= 0 or offset is None:
             problem = f"product {shortly(self.product)} and offset {shortly(self.offset)} give no depth"
             raise InputError("calibration", problem, "give a positive product and a finite offset")
-        if K.shape != (3, 3) or not np.isfinite(K).all() or abs(np.linalg.det(K)) < 1e-12:
+        if K.shape != (3, 3) or not np.isfinite(K).all() or not _is_invertible(K):
             raise InputError("calibration", "K must be an invertible matrix of 3 x 3 finite numbers", "correct it")
         check_unit(self.unit, "calibration")
         for name, value in (("K", K.copy()), ("product", product), ("offset", offset)):
@@ -164,3 +164,8 @@ def check_unit(unit: str, where: str) -> str:
     if unit not in ("", *MILLIMETRES):
         raise InputError(where, f"{unit!r} is not a unit of length", f"use one of {', '.join(MILLIMETRES)}")
     return unit
+
+
+def _is_invertible(K: NDArray[np.float64]) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(abs(np.linalg.det(K)) >= 1e-12)

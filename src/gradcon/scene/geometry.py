@@ -141,9 +141,12 @@ def baseline(M: Floats, m: Floats, shape: tuple[int, int]) -> Floats:
     seen = (z > 0) & np.isfinite(cx) & np.isfinite(cy)
     if not seen.any():
         return np.full(2, np.nan)
-    mean = np.array([cx[seen].mean(), cy[seen].mean()])
-    length = np.sqrt((cx[seen] ** 2 + cy[seen] ** 2).mean())
-    norm = np.linalg.norm(mean)
+    with np.errstate(over="ignore", invalid="ignore"):  # a scene refuses baselines that are not finite
+        mean = np.array([cx[seen].mean(), cy[seen].mean()])
+        length = np.sqrt((cx[seen] ** 2 + cy[seen] ** 2).mean())
+        norm = np.linalg.norm(mean)
+    if not np.isfinite([length, norm]).all():
+        return np.full(2, np.nan)
     return mean * (length / norm) if norm > 1e-9 * length else np.array([length, 0.0])
 
 

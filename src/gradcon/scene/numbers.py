@@ -59,7 +59,8 @@ def checked_numbers(where: str, what: str, value: Any, remedy: str = "give finit
         array = np.asarray(value)
         if array.dtype.kind not in "uif":
             raise TypeError
-        return array.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a NaN that signals becomes one that does not
+            return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(where, f"{what} are not an array of real numbers", remedy) from None
 

@@ -20,6 +20,7 @@ from fuzz import repairs
 from fuzz.sample import Sample, in_memory, written
 from fuzz.samples import results, rigs, videos
 from fuzz.samples.images import GREY, pixels
+from gradcon.io import pfm
 from gradcon.io.images.png import SIGNATURE
 
 DEEP = 5000
@@ -32,6 +33,13 @@ def corpus() -> list[Sample]:
         _zarr({"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}, _false_blosc_chunk()),
         _zarr({"id": "nothing"}, b"\0"),
         Sample({"lf.h5": _endless_heap()}, "scene", "lf.h5"),
+        Sample({"lf.h5": _light_field(focal=2e-314)}, "scene", "lf.h5"),
+        _zarr({"id": "zlib", "level": 1}, b"\0", width=10**400),
+        _replaced(rigs.rig()[1], "rig.toml", b"[0, 10.5, 3.5]", b"[0, 1e308, 3.5]"),
+        _replaced(rigs.rig()[1], "rig.toml", b"[0, 10.5, 3.5]", b"[1e308, 10.5, 3.5]"),
+        _replaced(rigs.rig()[2], "rig.toml", b"[0.02, -0.01, 0, 0]", b"[0.02, -0.01, 0, 1e308]"),
+        Sample({**rigs.hci()[0].files, "gt_disp_lowres.pfm": _signalling_truth()}, "scene"),
+        *_changed(results.result()[0], {"name": "NaN"}),
         _pair(_two_widths(), "tif"),
         _pair(in_memory(lambda file: tifffile.imwrite(file, np.full(GREY, 3e38, np.float32))), "tif"),
         Sample({"lf.npz": _beyond_unicode()}, "scene", "lf.npz"),
@@ -76,23 +84,34 @@ def _false_blosc_chunk() -> bytes:
     return bytes([2, 1, 0x94, 1]) + struct.pack("<4I", 256, 256, 0x7F000000, 0x70000000) + bytes(100)
 
 
-def _zarr(compressor: dict[str, Any], chunk: bytes) -> Sample:
-    array = {"zarr_format": 2, "shape": [3, 3, 16, 16], "chunks": [1, 1, 16, 16], "dtype": "|u1", "order": "C"}
+def _zarr(compressor: dict[str, Any], chunk: bytes, width: int = 16) -> Sample:
+    array = {"zarr_format": 2, "shape": [3, 3, 16, width], "chunks": [1, 1, 16, 16], "dtype": "|u1", "order": "C"}
     array |= {"compressor": compressor, "filters": None, "fill_value": 0}
     chunks = {f"lf.zarr/{row}.{column}.0.0": chunk for row in range(3) for column in range(3)}
     return Sample({"lf.zarr/.zarray": json.dumps(array).encode(), **chunks}, "scene", "lf.zarr")
 
 
-def _endless_heap() -> bytes:
-    """Return an HDF5 file whose global heap holds an object of size 0, so that libhdf5 never gets past it."""
+def _light_field(focal: float = 40.0) -> bytes:
+    """Return an HDF5 light field with the attributes of a calibration."""
     import h5py
 
     def write(folder: Path) -> None:
         with h5py.File(folder / "lf.h5", "w") as root:
             root["LF"] = pixels((3, 3, 8, 8, 3))
-            root.attrs.update({"dH": 0.3, "focalLength": 40.0, "shift": 0.25, "unit": "mm"})
+            root["GT_DEPTH"] = np.ones((3, 3, 8, 8), np.float32)
+            root.attrs.update({"dH": 0.3, "focalLength": focal, "shift": 0.25, "unit": "mm"})
 
-    data = bytearray(written(write)["lf.h5"])
+    return written(write)["lf.h5"]
+
+
+def _signalling_truth() -> bytes:
+    """Return a ground truth with a NaN that signals, which NumPy warns of when it is converted."""
+    return pfm.encode(np.ones(GREY, np.float32))[:-4] + b"\x00\x00\xa0\x7f"
+
+
+def _endless_heap() -> bytes:
+    """Return an HDF5 file whose global heap holds an object of size 0, so that libhdf5 never gets past it."""
+    data = bytearray(_light_field())
     size = data.index(b"GCOL") + 16 + 8  # behind the heap's header, and the object's number and count
     data[size : size + 8] = bytes(8)
     return bytes(data)

@@ -94,7 +94,12 @@ def list_hdf5(path: Path, hints: Hints) -> Listing:
         assert shift is not None
         height, width = size
         K = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
-        return Calibration(spacing * focal, K, shift, check_unit(str(stated.get("unit", "")), str(path)))
+        unit = check_unit(str(stated.get("unit", "")), str(path))
+        try:
+            return Calibration(spacing * focal, K, shift, unit)
+        except InputError as error:
+            problem = f"its dH {spacing:g}, focalLength {focal:g} and shift {shift:g} give no depth"
+            raise InputError(path, problem, "correct these attributes") from error
 
     def truth(index: Index) -> NDArray[np.float32]:
         assert depth is not None  # because `has_truth` is true
