@@ -62,8 +62,7 @@ def estimate(
     on_device : bool
         Leave the maps on the GPU: the result holds CuPy arrays.  Only for the engine `cuda`.
     check_directions : bool
-        Check whether the cameras stand where the baselines say, and warn if they do not.  On a GPU the check takes
-        about as long as everything else.
+        Check whether the cameras stand where the baselines say, and warn if they do not.
     progress : bool
         Show progress on stderr: a bar on a terminal, lines elsewhere.
     callback : callable, optional
