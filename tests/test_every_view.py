@@ -14,8 +14,8 @@ import pytest
 import gradcon
 from gradcon import Camera, EveryView, InputError, Scene, estimate_views, read_views, synth
 from gradcon.methods.every_view.carrying import carried, filled
-from gradcon.methods.every_view.consistency import settled
-from gradcon.methods.every_view.evidence import Witness, evidence_of_map
+from gradcon.methods.every_view.consistency import settled, surer
+from gradcon.methods.every_view.evidence import Evidence, Witness, evidence_of_map
 from gradcon.methods.every_view.relations import Relation, relation
 from gradcon.result.every_view import place_of
 from gradcon.scene.variants import seen_from
@@ -155,6 +155,17 @@ def test_a_foreground_that_is_too_wide_gives_way() -> None:
     decided = settled(step_scene(34), deviation, claims, witnesses, 1.0)
     np.testing.assert_allclose(decided.w[8], step_scene(32)[8], atol=0.01)
     assert decided.changed[8].sum() == 2
+
+
+def test_the_uncertainty_listens_to_other_views_and_to_the_neighbours() -> None:
+    shape = (9, 9)
+    everyone = Evidence(np.full(shape, 4.0), np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    deviation = np.full(shape, 0.1, np.float32)
+    np.testing.assert_allclose(surer(deviation, everyone), deviation, rtol=1e-5)
+    deviation[4, 4] = 0.001
+    assert surer(deviation, everyone)[4, 4] > 0.05  # sure of itself, among pixels that are not
+    doubted = everyone._replace(contradicting=np.full(shape, 5.0))
+    np.testing.assert_allclose(surer(deviation, doubted), 4 * surer(deviation, everyone), rtol=1e-5)
 
 
 def test_every_view_gets_a_map_that_is_about_as_good_as_the_references(shot: Shot, every: EveryView) -> None:

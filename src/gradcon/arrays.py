@@ -65,6 +65,15 @@ def module_of(array: Any) -> Any:
     return cupy
 
 
+def filters_of(array: Any) -> Any:
+    """Return the module whose filters take the array: scipy.ndimage or its twin in CuPy."""
+    if not on_device(array):
+        from scipy import ndimage
+    else:
+        from cupyx.scipy import ndimage
+    return ndimage
+
+
 def quantile(values: Any, share: float) -> Any:
     """Return the value below which a share of the values lies, between the two nearest ones, in the values' memory.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.arrays import module_of
+from gradcon.arrays import filters_of, module_of
 from gradcon.errors import InputError
 from gradcon.rendering.blending import Sources
 from gradcon.rendering.carrying import Carried
@@ -80,14 +80,12 @@ def _backdrop(sources: Sources, blur: float, radius: float) -> Backdrop:
     """Return what the other views show behind the rims of surfaces, as far as these may be blurred."""
     disparity = sources.disparity
     xp = module_of(disparity)
-    if xp is np:
-        from scipy.ndimage import maximum_filter, minimum_filter
-    else:
-        from cupyx.scipy.ndimage import maximum_filter, minimum_filter
+    filters = filters_of(disparity)
     size = 2 * int(np.ceil(blur)) + 1
-    rim = (maximum_filter(disparity, 3) - minimum_filter(disparity, 3)) * radius > 1  # pixels of blur: a jump
-    near_rim = maximum_filter(rim.astype(np.uint8), size).astype(bool)
-    deep = xp.where(near_rim, minimum_filter(disparity, size), disparity)
+    step = filters.maximum_filter(disparity, 3) - filters.minimum_filter(disparity, 3)
+    rim = step * radius > 1  # pixels of blur: a jump
+    near_rim = filters.maximum_filter(rim.astype(np.uint8), size).astype(bool)
+    deep = xp.where(near_rim, filters.minimum_filter(disparity, size), disparity)
     picture = sources.render(REFERENCE, Carried(deep, deep, near_rim), without=(0,))
     return Backdrop(picture.colours, deep, near_rim & picture.seen)
 

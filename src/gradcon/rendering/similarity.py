@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import filters_of
 
 SIGMA = 1.5  # pixels of the window in which structure is compared
 C1, C2 = 0.01**2, 0.03**2  # keep the quotients of SSIM finite; white is 1
@@ -20,13 +20,9 @@ def psnr(square_error: float) -> float:
 
 def ssim(a: Any, b: Any) -> Any:
     """Return the map of the structural similarity of two images (height, width), where white is 1."""
-    if module_of(a) is np:
-        from scipy.ndimage import gaussian_filter
-    else:
-        from cupyx.scipy.ndimage import gaussian_filter
 
     def mean(image: Any) -> Any:
-        return gaussian_filter(image, SIGMA, mode="nearest")
+        return filters_of(a).gaussian_filter(image, SIGMA, mode="nearest")
 
     mean_a, mean_b = mean(a), mean(b)
     var_a, var_b = mean(a * a) - mean_a**2, mean(b * b) - mean_b**2

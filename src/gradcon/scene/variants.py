@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import filters_of, module_of
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.compensation import WIDE
@@ -116,10 +116,7 @@ def moved(scene: Scene, A: geometry.Floats) -> Scene:
 def smoothed(scene: Scene, sigma: float) -> Scene:
     """Return the scene with all views convolved with a Gaussian."""
     xp = module_of(scene.colours)
-    if xp is np:
-        from scipy.ndimage import gaussian_filter
-    else:
-        from cupyx.scipy.ndimage import gaussian_filter
+    gaussian_filter = filters_of(scene.colours).gaussian_filter
     integers = scene.colours.dtype.kind == "u"
     colours = xp.empty(scene.colours.shape, WIDE if integers else np.float32)
     factor = np.float32((full_scale(colours.dtype) or 1) / (full_scale(scene.colours.dtype) or 1))

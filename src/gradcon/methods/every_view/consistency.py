@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcon.arrays import module_of
+from gradcon.arrays import filters_of, module_of
 from gradcon.methods.every_view.evidence import LEAST, Evidence, Witness, evidence, evidence_of_map
 from gradcon.methods.every_view.relations import Map
 from gradcon.methods.sweep.known_map import moved_edges
@@ -25,6 +25,7 @@ CONTESTED = 0.25  # of the witnesses: pixels whose balance is not above that are
 REFUTED = 2.0  # views that confirm a disparity, which one view that looks through it outweighs
 MOST = 0.7  # of the witnesses, which must confirm what a pixel is corrected to
 CANDIDATE = 0.2  # pixels of the farthest view: the largest deviation that a contested disparity is judged with
+NEIGHBOURS = 1.0  # pixels: the Gaussian that the expected squared errors are averaged with
 BESIDE = 5  # pixels within which the map itself must show a disparity that it is corrected to
 
 
@@ -108,7 +109,10 @@ def surer(deviation: Map, seen: Evidence) -> Map:
     """Return the deviation after the other views have been heard.
 
     The share of the views that confirm a pixel tells more than any of them alone.  A view that a nearer surface hides
-    the pixel from counts half: such pixels stand beside depth jumps, where most errors are.
+    the pixel from counts half: such pixels stand beside depth jumps, where most errors are.  A wrong pixel may look
+    sure of itself, but then its neighbours do not, so the expected squared errors are averaged over them.
     """
     share = (1 + seen.confirming) / (1 + seen.confirming + seen.contradicting + seen.hidden / 2)
-    return (deviation / (share * share)).astype(np.float32)
+    own = deviation / (share * share)
+    around = filters_of(own).gaussian_filter(own * own, NEIGHBOURS, mode="nearest")
+    return module_of(own).sqrt(around).astype(np.float32)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.arrays import module_of, on_device
+from gradcon.arrays import filters_of, module_of, on_device
 from gradcon.engines.sweep import Map, Views
 from gradcon.methods.sweep.passes import Swept
 from gradcon.methods.sweep.window_means import window_means
@@ -46,6 +46,5 @@ def _spread(w: Map, radius: int) -> Map:
 
 
 def _means_on_device(fields: Any, radius: int) -> Any:
-    from cupyx.scipy import ndimage
-
-    return [ndimage.uniform_filter(field, 2 * radius + 1, mode="nearest") for field in fields]
+    uniform_filter = filters_of(fields).uniform_filter
+    return [uniform_filter(field, 2 * radius + 1, mode="nearest") for field in fields]
