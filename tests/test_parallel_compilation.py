@@ -126,6 +126,16 @@ def test_a_line_says_what_happens_and_only_then(missing: list[str], monkeypatch:
     assert said == ["compiling for this computer, once; about 2 s"]
 
 
+def test_a_refusal_while_something_compiles_stands_alone(missing: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    compilation.begin("cpu", "sweep", say=said.append, processes=1)
+    compilation.stop()  # at the end of the program
+    compilation.begin("cpu", "sweep", say=said.append, processes=1)
+    assert said == []
+    compilation.finish("cpu", "sweep")
+    assert said == ["compiling for this computer, once; about 2 s"]
+
+
 def test_a_gpu_needs_nothing_of_this() -> None:
     assert parts_for("cuda", ["sweep"]) == {}
 

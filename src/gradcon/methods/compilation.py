@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from gradcon.methods.kernel_parts import PIXELS, Part, part, parts_for
@@ -38,6 +39,7 @@ _lock = threading.RLock()
 _children: list[_Child] = []
 _own: list[str] = []  # the parts that this process will compile
 _known: set[str] = set()  # the parts that need no further check
+_unsaid: list[Callable[[], None]] = []  # say that somebody has to wait, as soon as somebody does
 
 
 def begin(
@@ -56,7 +58,7 @@ def begin(
     pixels : sequence of str
         The types of the views' pixels; a guess may be wrong, see `finish`.
     say : callable, optional
-        Called with a sentence if there is something to compile.
+        Called with a sentence when `finish` waits for something: a refusal before that stands alone.
     processes : int, optional
         How many processes may compile, this one included; by default as many as this process has threads for kernels.
     """
@@ -69,7 +71,7 @@ def begin(
             return
         shares = _dealt(missing, processes or _threads())
         if say is not None:
-            say(_sentence(missing, shares))
+            _unsaid.append(partial(say, _sentence(missing, shares)))
         *others, last = shares
         _own.extend(last)
         for share in others:
@@ -85,6 +87,9 @@ def finish(engine: str, *methods: str, pixels: Sequence[str] = PIXELS) -> None:
     with _lock:
         needed = parts_for(engine, methods, pixels) if _own or _children else {}
         try:
+            if needed.keys() & {*_own, *(name for child in _children for name in child.parts)}:
+                for tell in _unsaid:
+                    tell()
             for child in _children:
                 if not needed.keys() & set(child.parts):
                     child.process.kill()
@@ -156,8 +161,8 @@ def stop() -> None:
             if child.process.stdin is not None:
                 with suppress(OSError):
                     child.process.stdin.close()
-        _children.clear()
-        _own.clear()
+        for kept in (_children, _own, _unsaid):
+            kept.clear()
 
 
 def work() -> None:
