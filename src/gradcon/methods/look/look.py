@@ -20,7 +20,7 @@ from gradcon.methods.look.judgement import judged
 from gradcon.methods.look.noise import measured_noise, measured_texture
 from gradcon.methods.look.small_copy import SmallCopy
 from gradcon.methods.options import Options
-from gradcon.methods.sweep.labels import found_range, halvings, shrink_factor
+from gradcon.methods.sweep.labels import found_range, halvings, searchable, shrink_factor
 from gradcon.result.findings import Brightness, Findings
 from gradcon.scene import Scene
 from gradcon.scene.layout import Layout
@@ -53,7 +53,10 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
     low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
-    halvings(scene.shape, low, high, copy.tried.step / k)  # refuses a range that no copy can be searched in
+    step = copy.tried.step / k
+    if options.disparity_range is None:
+        low, high = searchable(scene.shape, low, high, step)
+    halvings(scene.shape, low, high, step)  # refuses a given range that no copy can be searched in
     noise = measured_noise(scene, low, high, engine) if options.noise is None else options.noise
     findings = Findings(
         disparity_range=(low, high),

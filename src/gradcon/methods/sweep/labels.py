@@ -64,14 +64,32 @@ def halvings(shape: tuple[int, int], low: float, high: float, step: float) -> in
     Half as many pixels along each axis need half as many labels.  So the first pass takes no more than a certain time,
     however large the views are, and all else takes time in proportion to their pixels.
     """
-    pixels, labels, halved = float(shape[0] * shape[1]), (high - low) / step, 0
-    while labels > MOST_LABELS or pixels * labels > MOST_COSTS:
-        pixels, labels, halved = pixels / 4, labels / 2, halved + 1
+    halved = _halvings(shape, high - low, step)
     if min(shape) >> halved < 1:
-        widest = step * MOST_LABELS * 2.0 ** int(math.log2(min(shape)))
         problem = f"from {low:g} to {high:g} is too wide for views of {shape[1]} x {shape[0]} pixels"
+        widest = _widest(shape, high - low, step)
         raise InputError("disparity_range", problem, f"give one that is narrower than {widest:.3g}")
     return halved
+
+
+def searchable(shape: tuple[int, int], low: float, high: float, step: float) -> tuple[float, float]:
+    """Return the middle of a range, as wide as it can be searched in views of this shape: strips may be too thin."""
+    middle, half = (low + high) / 2, _widest(shape, high - low, step) / 2
+    return (low, high) if 2 * half >= high - low else (middle - half, middle + half)
+
+
+def _halvings(shape: tuple[int, int], width: float, step: float) -> int:
+    pixels, labels, halved = float(shape[0] * shape[1]), width / step, 0
+    while labels > MOST_LABELS or pixels * labels > MOST_COSTS:
+        pixels, labels, halved = pixels / 4, labels / 2, halved + 1
+    return halved
+
+
+def _widest(shape: tuple[int, int], width: float, step: float) -> float:
+    """Return the width, halved until a range of that width can be searched in views of this shape."""
+    while min(shape) >> _halvings(shape, width, step) < 1:
+        width /= 2
+    return width
 
 
 def shrink_factor(shape: tuple[int, int]) -> int:
