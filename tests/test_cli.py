@@ -111,7 +111,7 @@ def test_estimate_continues_from_a_map_and_from_a_number(estimated: Any, scene: 
 def test_warnings_are_shown_once_and_not_on_stdout(
     scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gradcon.methods.look.layouts.behind_surfaces", lambda *_: Behind(nearer=1.0, farther=2.0))
+    monkeypatch.setattr("gradcon.methods.look.hidden.behind_surfaces", lambda *_: Behind(nearer=1.0, farther=2.0))
     assert cli.main(["estimate", str(scene), "--out", str(tmp_path), "--method", "gcm", "--solves", "1", "--json"]) == 0
     captured = capsys.readouterr()
     (warning,) = json.loads(captured.out)["warnings"]

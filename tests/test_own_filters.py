@@ -27,9 +27,13 @@ def test_the_normal_distribution() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 5, 6, 100, 101])
 def test_the_pixels_that_fit_best(size: int) -> None:
-    difference = np.random.default_rng(size).random(size)
-    theirs = np.flatnonzero(difference <= np.quantile(difference, 0.8))
-    np.testing.assert_array_equal(best_fitting(difference, 0.8), theirs)
+    rng = np.random.default_rng(size)
+    difference, seen = rng.random((3, size)), rng.random((3, size)) < 0.7
+    seen[0], seen[1] = True, False
+    kept = best_fitting(difference, seen, 0.8)
+    for each, mask, best in zip(difference, seen, kept, strict=True):
+        theirs = mask & (each <= np.quantile(each[mask], 0.8)) if mask.any() else mask
+        np.testing.assert_array_equal(best, theirs)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
