@@ -21,10 +21,9 @@ from gradcon.fusion.maps import ViewMap, ViewMaps, refuse_repeated, stranger, wi
 from gradcon.io.maps import read_map
 from gradcon.io.maps.folder import entry, read_summary
 from gradcon.io.outputs import SUMMARY, VIEWS_LIST
-from gradcon.report import views as pictures
-from gradcon.report.fields import Fields
-from gradcon.report.folder import calibration_of_fields
 from gradcon.result.depth import no_depth
+from gradcon.result.fields import Fields, calibration_of_fields
+from gradcon.result.saved_sheet import read_sheet
 from gradcon.result.saved_views import SavedView, read_views
 from gradcon.scene import Calibration, Scene
 from gradcon.scene.colours import rgb_of_planes
@@ -158,7 +157,7 @@ def _colours(result: StoredResult, shape: tuple[int, ...], scene: Scene | None) 
         if colours.shape[:2] != shape:
             raise InputError(result.folder, "does not have the size of its scene's views", "give its own scene")
         return colours
-    sheet = pictures.read_views(result.folder, result.summary)
+    sheet = read_sheet(result.folder, result.summary)
     if sheet is None or sheet.names[0] != result.reference:
         raise InputError(result.folder, "holds no picture of its view", "give the scene too (--scene)")
     picture = Image.open(io.BytesIO(sheet.jpeg)).convert("RGB").crop((0, 0, sheet.width, sheet.height))

@@ -1,8 +1,6 @@
 """The page of results: one HTML file that opens offline and shows one result, or several side by side.
 
 folder    reads a folder that `gradcon estimate` wrote, and refuses a damaged one
-fields    reads the fields of its result.json
-views     reads its small copies of the views
 weights   reads what --keep-weights recorded
 packing   turns arrays into text that the page's script unpacks
 facts     writes names, the table of key facts, and warnings
