@@ -17,6 +17,7 @@ from gradcon.io.maps import folder as maps
 from gradcon.io.outputs import SUMMARY
 from gradcon.io.pfm import read_pfm
 from gradcon.report import weights
+from gradcon.report.fused import FusedPoints
 from gradcon.result.fields import Fields, calibration_of_fields
 from gradcon.result.metrics import evaluate
 from gradcon.result.points import KEEP, relative_inverse_depth, solid, surest
@@ -62,6 +63,8 @@ class ResultPage:
     views: ViewSheet | None = None
     weights: weights.KeptWeights | None = None
     recorded_truth: Map | None = None  # at the pixels whose earlier disparities `weights` holds
+    fused: FusedPoints | None = None  # of every view, if there is a map for each
+    unfused: str = ""  # why there are such maps, but no points of them
     notes: list[str] = field(default_factory=list)  # about parts that could not be used
 
     @property
