@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from browser import Browser, missing
-from gradcon import EveryView, FusedCloud, cli, estimate_views, fuse, synth
+from gradcon import EveryView, FusedCloud, cli, estimate_views, fuse, report, synth
 from gradcon.errors import InputError
 from gradcon.report import every_view, fused, write_report
+from report_folders import large_result
 from waiting import wait_until
 
 in_browser = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
@@ -59,10 +60,10 @@ def in_order(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def test_the_page_holds_the_fused_cloud(every: EveryView, views: Path, cloud: FusedCloud, tmp_path: Path) -> None:
-    report = write_report([views], tmp_path / "page.html")
-    assert report.left_out == []
-    assert report.shown == [views]
-    about, places, colours = shown(report.path)
+    page = write_report([views], tmp_path / "page.html")
+    assert page.left_out == []
+    assert page.shown == [views]
+    about, places, colours = shown(page.path)
     assert places is not None
     assert colours is not None
     assert about["reference"] == every.scene.reference_name
@@ -127,9 +128,9 @@ def test_a_damaged_view_is_left_out_of_the_cloud(
 def test_a_missing_view_is_left_out_of_the_cloud(every: EveryView, views: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(views, tmp_path / "views"))
     shutil.rmtree(folder / list(every.results)[1])
-    report = write_report([folder], tmp_path / "page.html")
-    assert len(report.left_out) == 1
-    assert shown(report.path)[0]["fused"]["maps"] == 4
+    page = write_report([folder], tmp_path / "page.html")
+    assert len(page.left_out) == 1
+    assert shown(page.path)[0]["fused"]["maps"] == 4
 
 
 def test_without_its_reference_the_folder_cannot_be_shown(every: EveryView, views: Path, tmp_path: Path) -> None:
@@ -146,10 +147,10 @@ def test_maps_that_cannot_be_fused_leave_the_points_of_the_reference(
         raise InputError("occlusion", "no point is left", "give other maps")
 
     monkeypatch.setattr(every_view, "fuse_maps", refuse)
-    report = write_report([views], tmp_path / "page.html")
+    page = write_report([views], tmp_path / "page.html")
     said = "occlusion: no point is left; give other maps. The page shows the points of the reference alone."
-    assert report.left_out == [said]
-    assert shown(report.path)[0]["fused"] is None
+    assert page.left_out == [said]
+    assert shown(page.path)[0]["fused"] is None
 
 
 @pytest.mark.slow
@@ -178,9 +179,24 @@ def test_uncalibrated_maps_are_not_fused(browser: Browser, tmp_path: Path) -> No
     scene = synth.render("planes", size=(48, 48), views=3)
     scene.calibration = None
     folder = estimate_views(scene, engine="cpu").save(tmp_path / "views")
-    report = write_report([folder], tmp_path / "page.html")
-    assert report.left_out == []
-    browser.open(report.path)
+    page = write_report([folder], tmp_path / "page.html")
+    assert page.left_out == []
+    browser.open(page.path)
     about = browser.text(f"{CLOUD} .about")
     assert "the most certain pixels of the final disparity" in about
     assert about.endswith("; the 3 maps are not fused because the cameras are not calibrated")
+
+
+def test_the_page_stays_small_with_as_many_fused_points_as_it_can_hold(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even with kept weights, which an estimate of every view does not have."""
+    result = every_view.read_folder(large_result(folders[0], tmp_path / "large"))
+    random = np.random.default_rng(0)
+    places = random.uniform(-3000, 3000, (fused.MAX_POINTS, 3)).astype(np.float32)
+    colours = random.integers(0, 256, places.shape, np.uint8)
+    result.fused = fused.FusedPoints(places, colours, 281_295, 17, 16, 4_456_448, 4_164_433, "0")
+    monkeypatch.setattr(report, "read_result", lambda _: result)
+    page = write_report([tmp_path / "large"], tmp_path / "page.html")
+    assert page.left_out == []
+    assert page.size < 12e6

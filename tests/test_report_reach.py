@@ -61,7 +61,7 @@ def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
     browser.open(two)
     browser.js("window.scrollTo(0, 0); document.activeElement.blur()")
     reached = set()
-    for _ in range(30):
+    for _ in range(40):
         browser.driver.switch_to.active_element.send_keys(KEYS["tab"])
         reached.add(
             browser.js(
@@ -70,6 +70,7 @@ def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
             )
         )
     wanted = {"input map", "input solve", "canvas map keys", "canvas points keys", "summary"}
+    wanted |= {"input right", "input down", "input aperture", "button new", "canvas keys"}
     wanted |= {f"button {way}" for way in ("left", "right", "up", "down", "nearer", "farther", "reset")}
     assert wanted <= reached
     unnamed = browser.js(

@@ -37,6 +37,14 @@ SCRIPT = (  # the files of script/, in an order in which constants are defined b
     "points",
     "point_cloud",
     "turning",
+    "sources",
+    "carried",
+    "blended",
+    "behind",
+    "lens",
+    "sharpness",
+    "sliders",
+    "new_views",
     "start",
 )
 MAPS = ("views", "disparity", "error", "badpix", "uncertainty")

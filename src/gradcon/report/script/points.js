@@ -41,7 +41,8 @@ function pointsInWords({ calibration, cloud, views, uncertainty, fused, unfused 
   const which = uncertainty ? "the most certain pixels" : "pixels";
   const tint = views ? "" : ", coloured by disparity";
   const alone = unfused && `; the ${unfused}`;
-  return `${number} points, ${scale}: ${which} of the final disparity, without the gaps between surfaces${tint}${alone}`;
+  const said = `${which} of the final disparity, without the gaps between surfaces`;
+  return `${number} points, ${scale}: ${said}${tint}${alone}`;
 }
 
 function fusedInWords({ maps, confirmed, pixels, merged, dropped }) {
