@@ -121,7 +121,7 @@ def test_at_first_it_is_the_reference(browser: Browser, page: Path) -> None:
     reference = seen(browser, "#r0 canvas.map")
     assert browser.find("#r0 canvas.map").get_attribute("data-view") == "0"
     assert np.array_equal(seen(browser), reference)
-    assert browser.text(ABOUT) == "The view of the reference, sharp everywhere."
+    assert browser.text(ABOUT) == "The view of the reference. Everything is sharp."
     assert not np.array_equal(at(browser, right=0.5, aperture=4), reference)
     browser.find("#new-views .sliders button").click()
     assert np.array_equal(seen(browser), reference)
@@ -143,7 +143,7 @@ def test_sliders_reach_as_far_as_the_cameras(browser: Browser, page: Path, few: 
     assert browser.text(ABOUT).startswith(f"The view from {said} and ")
     browser.press("input[name=aperture]", "right", "right")
     assert browser.js(place)[2] > 0
-    assert "sharp at pixel 64, 64, where the disparity is " in browser.text(ABOUT)
+    assert "Sharp at pixel 64, 64, where the disparity is " in browser.text(ABOUT)
     wait_until(lambda: browser.text("#spoken") == browser.text(ABOUT))
     assert browser.find(PICTURE).get_attribute("aria-label") == f"new view, {browser.text(ABOUT)}"
     while right > 0:
@@ -226,7 +226,7 @@ def test_a_sharp_surface_does_not_bleed_into_a_blurred_one(
     assert np.abs(picture - reference)[INSIDE].max() <= 1
     assert picture[~INSIDE][:, 0].max() <= reference[~INSIDE][:, 0].max() + 3  # no red
     assert contrast(picture, ~INSIDE, 1) < 0.3 * contrast(reference, ~INSIDE, 1)
-    said = "sharp at pixel 68, 48, where the disparity is 2.000; a disparity 1 away is blurred to a disc of 5 pixels"
+    said = "Sharp at pixel 68, 48, where the disparity is 2.000. A disparity 1 away is blurred to a disc of 5 pixels."
     assert said in browser.text(ABOUT)
 
 
@@ -263,16 +263,16 @@ def test_a_click_or_the_arrow_keys_choose_what_is_sharp(browser: Browser, tmp_pa
         PICTURE, (LEFT - 3 + 0.5) / WIDTH, (TOP + 20.5) / HEIGHT, click=True
     )  # the square, 4 pixels to the left
     assert "where the disparity is 2.000" in browser.text(ABOUT)
-    x = int(re.findall(r"sharp at pixel (\d+)", browser.text(ABOUT))[0])
+    x = int(re.findall(r"Sharp at pixel (\d+)", browser.text(ABOUT))[0])
     assert x == pytest.approx(LEFT + 1, abs=1)
     assert ring.is_displayed()
     where = float(browser.js("return arguments[0].style.left", ring).removesuffix("%")) / 100 * WIDTH
     assert where == pytest.approx(LEFT - 2.5, abs=1)
     browser.press(PICTURE, "left", "left", "left")
-    assert f"sharp at pixel {x - 3}, " in browser.text(ABOUT)
+    assert f"Sharp at pixel {x - 3}, " in browser.text(ABOUT)
     assert "where the disparity is 0.000" in browser.text(ABOUT)
     browser.press(PICTURE, "shift", "right")
-    assert f"sharp at pixel {x + 7}, " in browser.text(ABOUT)
+    assert f"Sharp at pixel {x + 7}, " in browser.text(ABOUT)
     at(browser, aperture=0)
     assert not ring.is_displayed()
 
@@ -330,6 +330,6 @@ def test_several_results_share_the_sliders(browser: Browser, tmp_path: Path) -> 
     at(browser, right=3.0, aperture=APERTURE, sharp=ON_SQUARE)
     texts = [browser.text(f".new-view[data-key=r{k}] .about") for k in range(5)]
     assert texts[0].startswith("The view from 3 to the right")
-    assert texts[1].startswith("The view of the reference, sharp at pixel 68, 48")
+    assert texts[1].startswith("The view of the reference. Sharp at pixel 68, 48")
     assert texts[2].startswith("The view from 1 to the right")  # as far as its cameras stand
     assert texts[4] == "A page makes new views of its first 4 results."

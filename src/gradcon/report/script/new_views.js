@@ -100,16 +100,16 @@ function placeOnMap(svg, baselines, names) {
 }
 
 function newViewInWords(result, { scale, width, height }, place, { guessed }, focus) {
-  const parts = [place.right || place.down ? `The view from ${placeInWords(place)}` : "The view of the reference"];
+  const said = [place.right || place.down ? `The view from ${placeInWords(place)}.` : "The view of the reference."];
   if (state.aperture) {
     const { x, y } = state.sharp;
     const at = [x * result.width, y * result.height].map((value) => Math.floor(value)).join(", ");
-    const blur = `a disparity 1 away is blurred to a disc of ${short(state.aperture)} pixels`;
-    parts.push(`sharp at pixel ${at}, where the disparity is ${fixed(focus / scale, 3)}; ${blur}`);
-  } else parts.push("sharp everywhere");
-  if (guessed) parts.push(`${wholePercent(guessed)} of its pixels are seen by no view and guessed`);
-  if (width < result.width) parts.push(`drawn with ${width} x ${height} pixels`);
-  return `${parts.join(", ")}.`;
+    said.push(`Sharp at pixel ${at}, where the disparity is ${fixed(focus / scale, 3)}.`);
+    said.push(`A disparity 1 away is blurred to a disc of ${short(state.aperture)} pixels.`);
+  } else said.push("Everything is sharp.");
+  if (guessed) said.push(`No view shows ${wholePercent(guessed)} of its pixels, which are guessed.`);
+  if (width < result.width) said.push(`Drawn with ${width} x ${height} of ${result.width} x ${result.height} pixels.`);
+  return said.join(" ");
 }
 
 function placeInWords({ right, down }) {

@@ -76,7 +76,7 @@ function rangeOf(map) {
 // the farthest of all if there is none.
 function filled(map, known, width, height, right, down) {
   const length = Math.hypot(right, down);
-  const [across, along] = length > 0 ? [right / length, down / length] : [1, 0];
+  const [across, along] = length > 0 && length < Infinity ? [right / length, down / length] : [1, 0];
   let farthest = Infinity;
   for (let i = 0; i < map.length; i++) if (known[i] && map[i] < farthest) farthest = map[i];
   const result = map.slice();
