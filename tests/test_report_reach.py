@@ -61,7 +61,7 @@ def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
     browser.open(two)
     browser.js("window.scrollTo(0, 0); document.activeElement.blur()")
     reached = set()
-    for _ in range(30):
+    for _ in range(40):
         browser.driver.switch_to.active_element.send_keys(KEYS["tab"])
         reached.add(
             browser.js(
@@ -70,6 +70,7 @@ def test_keyboard_reaches_every_control(browser: Browser, two: Path) -> None:
             )
         )
     wanted = {"input map", "input solve", "canvas map keys", "canvas points keys", "summary"}
+    wanted |= {"input right", "input down", "input aperture", "button new", "canvas keys"}
     wanted |= {f"button {way}" for way in ("left", "right", "up", "down", "nearer", "farther", "reset")}
     assert wanted <= reached
     unnamed = browser.js(
@@ -181,12 +182,14 @@ def test_numbers_that_make_no_sense_break_nothing(browser: Browser, folders: lis
         {"history": [{"solve": 1, "step_mean": 0, "rmse": 0}], "calibration__product": 1e308},
         {"calibration__K": flat, "source__baselines": [[0, 0]] * 16},
         {"calibration__offset": 1e308, "source__baselines": [[1e308, -1e308]] * 16},
+        {"views__baselines": [[0, 0], *[[1e308, 1e308], [1e200, 3]] * 8]},
+        {"views__baselines": [[0, 0], *[[1e200, 3], [1e-300, -1e-200]] * 8]},
     ]
     for k, fields in enumerate(changes):
         folder = Path(shutil.copytree(folders[0], tmp_path / str(k)))
         edit(folder, **fields)
         browser.open(write_report([folder, folders[1]], tmp_path / "page.html").path)
         for name in ("views", "error", "badpix", "uncertainty"):
-            browser.js("gradcon.set({ map: arguments[0], solve: 1, yaw: 1 })", name)
+            browser.js("gradcon.set({ map: arguments[0], solve: 1, yaw: 1, right: 5, down: 1e300, aperture: 4 })", name)
             browser.settle()
         assert browser.complaints() == [], fields

@@ -3,13 +3,17 @@
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 from screenshot import screenshot
 
 from gradcon import Options, estimate, open_scene, synth, write_report
 
 PATH = Path(__file__).with_name("report.png")
-STATE = "gradcon.set({ x: 0.3841, y: 0.6185, solve: 60, yaw: 0.35, pitch: 0.12 })"
+STATE = """gradcon.set({
+    x: 0.3841, y: 0.6185, yaw: 0.35, pitch: 0.12,
+    right: 1.5, down: -0.5, aperture: 5, sharp: { x: 0.22, y: 0.7, of: "", w: 0 },
+})"""
 
 
 def main() -> None:
@@ -19,7 +23,8 @@ def main() -> None:
         result = estimate(scene, Options("gcm", solves=60), keep_weights=True)
         page = write_report([result.save(Path(folder) / "occlusion")], Path(folder) / "report.html").path
         picture = screenshot(page, 1200, STATE)
-    picture.quantize(256, dither=Image.Dither.NONE).save(PATH, optimize=True)
+    pixels = np.asarray(picture)
+    Image.fromarray(pixels & 0xF8 | pixels >> 5).save(PATH, optimize=True)  # 5 bits per channel are enough for a guide
 
 
 if __name__ == "__main__":

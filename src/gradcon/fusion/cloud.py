@@ -91,6 +91,19 @@ class FusedCloud(PointCloud):
         of = counted(self.counts.views, "view")
         return f"<FusedCloud of {self.name!r}: {len(self)} points from {of}, in {self.unit or 'unknown units'}>"
 
+    def spread(self, most: int) -> NDArray[np.intp]:
+        """Return the numbers of at most so many points, in an order whose first n are spread evenly over each view.
+
+        The ranks of the pixels are those of the two-dimensional sequence of the plastic number.
+        """
+        rank = np.empty(len(self))
+        known = 0  # points of the views before
+        for number in self._numbers:
+            v, u = np.nonzero(number >= known)
+            rank[number[v, u]] = (0.7548776662 * u + 0.569840291 * v) % 1
+            known += len(v)
+        return np.argsort(rank, kind="stable")[:most]
+
     def mesh(self) -> Mesh:
         """Connect neighbouring points by triangles; the mesh is cut where the depth jumps."""
         from gradcon.fusion.mesh import connect

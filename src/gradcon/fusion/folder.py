@@ -21,11 +21,10 @@ from gradcon.fusion.maps import ViewMap, ViewMaps, refuse_repeated, stranger, wi
 from gradcon.io.maps import read_map
 from gradcon.io.maps.folder import entry, read_summary
 from gradcon.io.outputs import SUMMARY, VIEWS_LIST
-from gradcon.report import views as pictures
-from gradcon.report.fields import Fields
-from gradcon.report.folder import calibration_of_fields
 from gradcon.result.depth import no_depth
-from gradcon.result.saved_views import SavedView, read_views
+from gradcon.result.fields import Fields, calibration_of_fields
+from gradcon.result.saved_sheet import read_sheet
+from gradcon.result.saved_views import SavedView, SavedViews, read_views
 from gradcon.scene import Calibration, Scene
 from gradcon.scene.colours import rgb_of_planes
 
@@ -74,9 +73,8 @@ def stored_results(folders: Sequence[str | Path]) -> list[StoredResult]:
     """Find the results in folders, of one view each or of every view, and check that they are of one scene."""
     found: list[StoredResult] = []
     for folder in map(as_path, folders):
-        found += (
-            _every_view(folder) if (folder / VIEWS_LIST).is_file() else [StoredResult(folder, read_summary(folder))]
-        )
+        listed = (folder / VIEWS_LIST).is_file()
+        found += results_of_views(read_views(folder)) if listed else [StoredResult(folder, read_summary(folder))]
     first = found[0]
     for other in found[1:]:
         if other.scene != first.scene:
@@ -86,10 +84,13 @@ def stored_results(folders: Sequence[str | Path]) -> list[StoredResult]:
     return found
 
 
-def read_maps(found: Sequence[StoredResult], scene: Scene | None = None) -> ViewMaps:
+def read_maps(
+    found: Sequence[StoredResult], scene: Scene | None = None, damaged: list[InputError] | None = None
+) -> ViewMaps:
     """Read the maps of results; colours are those of the scene if it is given, and else of the copies in the results.
 
-    The reference of the scene must be the view of the first result.
+    The reference of the scene must be the view of the first result.  If there is a list `damaged`, results that cannot
+    be read are left out, and it receives the reasons.
     """
     first = found[0]
     if scene is not None:
@@ -97,18 +98,27 @@ def read_maps(found: Sequence[StoredResult], scene: Scene | None = None) -> View
     calibration = first.calibration
     views = []
     for result in found:
-        disparity, uncertainty = result.maps()
-        colours = _colours(result, disparity.shape, scene)
-        M, m = (np.eye(3), np.zeros(3)) if result is first else _place(first, result, scene)
-        unit = calibration.product / result.calibration.product  # as in ViewMaps.of
-        views.append(ViewMap(result.reference, unit * disparity, unit * uncertainty, colours, M, m))
+        try:
+            views.append(_view_map(first, result, scene))
+        except InputError as reason:
+            if damaged is None:
+                raise
+            damaged.append(reason)
     return ViewMaps(views, calibration, first.scene)
 
 
-def _every_view(folder: Path) -> list[StoredResult]:
-    """Return the results that a views.json lists; the reference comes first if it is among them."""
+def _view_map(first: StoredResult, result: StoredResult, scene: Scene | None) -> ViewMap:
+    disparity, uncertainty = result.maps()
+    colours = _colours(result, disparity.shape, scene)
+    M, m = (np.eye(3), np.zeros(3)) if result is first else _place(first, result, scene)
+    unit = first.calibration.product / result.calibration.product  # as in ViewMaps.of
+    return ViewMap(result.reference, unit * disparity, unit * uncertainty, colours, M, m)
+
+
+def results_of_views(saved: SavedViews) -> list[StoredResult]:
+    """Return the results of a views.json; the reference comes first if it is among them."""
     found = []
-    for name, view in read_views(folder).views.items():
+    for name, view in saved.views.items():
         result = StoredResult(view.folder, read_summary(view.folder), view)
         if result.reference != name:
             raise InputError(view.folder, f"is a result of {result.reference}, not of {name}", AGAIN)
@@ -158,7 +168,7 @@ def _colours(result: StoredResult, shape: tuple[int, ...], scene: Scene | None) 
         if colours.shape[:2] != shape:
             raise InputError(result.folder, "does not have the size of its scene's views", "give its own scene")
         return colours
-    sheet = pictures.read_views(result.folder, result.summary)
+    sheet = read_sheet(result.folder, result.summary)
     if sheet is None or sheet.names[0] != result.reference:
         raise InputError(result.folder, "holds no picture of its view", "give the scene too (--scene)")
     picture = Image.open(io.BytesIO(sheet.jpeg)).convert("RGB").crop((0, 0, sheet.width, sheet.height))

@@ -1,9 +1,9 @@
 """The page of results: one HTML file that opens offline and shows one result, or several side by side.
 
 folder    reads a folder that `gradcon estimate` wrote, and refuses a damaged one
-fields    reads the fields of its result.json
-views     reads its small copies of the views
 weights   reads what --keep-weights recorded
+every_view  reads a folder of `gradcon estimate --every-view`, and fuses its maps
+fused     holds the points of such a fused cloud
 packing   turns arrays into text that the page's script unpacks
 facts     writes names, the table of key facts, and warnings
 page      puts results, script and style into one file
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from gradcon.errors import InputError
 from gradcon.files import as_path, write_file
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
-from gradcon.report.folder import read_folder
+from gradcon.report.every_view import read_result
 from gradcon.report.page import render
 
 
@@ -50,7 +50,8 @@ def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEF
     Parameters
     ----------
     folders : sequence of str or Path
-        Folders that `gradcon estimate` wrote; several are shown side by side.
+        Folders that `gradcon estimate` wrote; several are shown side by side.  Of a folder with a map for every view,
+        the page shows the reference's result, and the points of all maps fused.
     out : str or Path
         The page to write, a name that ends in .html.  An existing file is replaced.
     cmap : str
@@ -79,7 +80,7 @@ def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEF
     for given in folders:
         try:
             folder = as_path(given)
-            result = read_folder(folder)
+            result = read_result(folder)
         except InputError as reason:
             damaged.append(reason)
             left_out.append(str(reason))

@@ -17,10 +17,11 @@ from gradcon.io.maps import folder as maps
 from gradcon.io.outputs import SUMMARY
 from gradcon.io.pfm import read_pfm
 from gradcon.report import weights
-from gradcon.report.fields import Fields
-from gradcon.report.views import ViewSheet, read_views
+from gradcon.report.fused import FusedPoints
+from gradcon.result.fields import Fields, calibration_of_fields
 from gradcon.result.metrics import evaluate
 from gradcon.result.points import KEEP, relative_inverse_depth, solid, surest
+from gradcon.result.saved_sheet import ViewSheet, read_sheet
 from gradcon.scene.calibration import Calibration
 from gradcon.scene.numbers import finite_number
 
@@ -62,6 +63,8 @@ class ResultPage:
     views: ViewSheet | None = None
     weights: weights.KeptWeights | None = None
     recorded_truth: Map | None = None  # at the pixels whose earlier disparities `weights` holds
+    fused: FusedPoints | None = None  # of every view, if there is a map for each
+    unfused: str = ""  # why there are such maps, but no points of them
     notes: list[str] = field(default_factory=list)  # about parts that could not be used
 
     @property
@@ -117,7 +120,7 @@ def read_folder(folder: Path) -> ResultPage:
         warnings=fields.texts("warnings"),
         notes=notes,
     )
-    result.views = _part(notes, lambda: read_views(folder, summary))
+    result.views = _part(notes, lambda: read_sheet(folder, summary))
     if (folder / weights.FILE).exists():
         result.weights = _part(notes, lambda: _weights(folder, result, summary))
     if result.weights is not None and truth is not None:
@@ -184,18 +187,6 @@ def _length(value: Any) -> float | None:
     """Return a number of pixels that a curve can show, or None."""
     number = finite_number(value)
     return number if number is not None and 0 <= number < 1e9 else None
-
-
-def calibration_of_fields(fields: Fields) -> Calibration | None:
-    """Return the calibration that result.json states, if any."""
-    given = fields.mapping("calibration")
-    if not given:
-        return None
-    try:
-        unit = given.get("unit", "")
-        return Calibration(given.get("product", math.nan), given.get("K"), given.get("offset", 0.0), unit)  # type: ignore[arg-type]
-    except (InputError, TypeError):
-        fields.refuse("calibration", "is not a valid calibration")
 
 
 def _made_up(disparity: Map) -> Calibration:

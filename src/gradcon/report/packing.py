@@ -49,3 +49,8 @@ def pack_mask(mask: NDArray[np.bool_]) -> str:
 def pack_records(records: NDArray[np.uint8]) -> str:
     """Pack a sequence of similar arrays as the changes from each to the next, most of which are small."""
     return packed(np.diff(records, axis=0, prepend=np.uint8(0)).tobytes())  # modulo 256
+
+
+def pack_points(positions: NDArray[np.float32], colours: NDArray[np.uint8]) -> str:
+    """Pack the places and colours of points, (n, 3) each: all x, all y and all z as 32-bit numbers, then colours."""
+    return packed(positions.astype("<f4").T.tobytes() + colours.tobytes())

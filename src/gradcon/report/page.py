@@ -17,7 +17,8 @@ from gradcon.pictures.maps import shown_range
 from gradcon.progress import plural
 from gradcon.report.facts import badpix, facts, kinds, labels, letter, notes, text
 from gradcon.report.folder import ResultPage
-from gradcon.report.packing import pack_map, pack_mask, pack_records
+from gradcon.report.fused import MAX_POINTS, FusedPoints
+from gradcon.report.packing import pack_map, pack_mask, pack_points, pack_records
 from gradcon.result.metrics import BADPIX, BORDER
 from gradcon.scene.numbers import finite_number
 from gradcon.scene.units import DISPARITY_UNIT
@@ -36,9 +37,16 @@ SCRIPT = (  # the files of script/, in an order in which constants are defined b
     "points",
     "point_cloud",
     "turning",
+    "sources",
+    "carried",
+    "blended",
+    "behind",
+    "lens",
+    "sharpness",
+    "sliders",
+    "new_views",
     "start",
 )
-MAX_POINTS = 100_000
 MAPS = ("views", "disparity", "error", "badpix", "uncertainty")
 
 
@@ -139,6 +147,8 @@ def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, A
         "rmse": finite_number(result.metrics.get("rmse")),
         "views": None,
         "weights": None,
+        "fused": None,
+        "unfused": result.unfused,
     }
     if (views := result.views) is not None:
         arrays[f"{key}-views"] = base64.b64encode(views.jpeg).decode("ascii")
@@ -170,7 +180,22 @@ def _result(result: ResultPage, key: str, arrays: dict[str, str]) -> dict[str, A
         }
         if result.recorded_truth is not None:
             described["weights"]["truth"], arrays[f"{key}-recorded"] = pack_map(result.recorded_truth)
+    if (fused := result.fused) is not None:
+        arrays[f"{key}-fused"] = pack_points(fused.positions, fused.colours)
+        described["fused"] = _about(fused)
     return described
+
+
+def _about(fused: FusedPoints) -> dict[str, Any]:
+    return {
+        "count": len(fused.positions),
+        "of": fused.of,
+        "maps": fused.maps,
+        "confirmed": fused.confirmed,
+        "pixels": fused.pixels,
+        "merged": fused.merged,
+        "dropped": fused.dropped,
+    }
 
 
 def _several_scales(results: Sequence[ResultPage]) -> bool:

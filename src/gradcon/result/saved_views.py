@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +56,24 @@ class SavedViews:
         The names of the scene and of its original reference.
     views : dict of SavedView
         By the name of the view, in the order of the scene's views.
+    damaged : dict of InputError
+        The views that `read_views` has left out, and why.
     """
 
     scene: str
     reference: str
     views: dict[str, SavedView]
+    damaged: dict[str, InputError] = field(default_factory=dict)
 
 
-def read_views(folder: str | Path) -> SavedViews:
+def read_views(folder: str | Path, *, whole: bool = True) -> SavedViews:
     """Read a folder that `EveryView.save` or `gradcon estimate --every-view` wrote.
+
+    Parameters
+    ----------
+    folder : str or Path
+    whole : bool
+        Refuse a folder in which a view is damaged or missing.  Otherwise such views are left out.
 
     Raises
     ------
@@ -89,7 +98,16 @@ def read_views(folder: str | Path) -> SavedViews:
         raise InputError(path, "does not describe its views completely", _AGAIN) from None
     if not rows or len(places) != len(rows):
         raise InputError(path, "lists no view, or one of them twice", _AGAIN)
-    return SavedViews(*names, {view: _saved(place, name, row, places[view], path) for view, name, row in rows})
+    views: dict[str, SavedView] = {}
+    damaged: dict[str, InputError] = {}
+    for view, name, row in rows:
+        try:
+            views[view] = _saved(place, name, row, places[view], path)
+        except InputError as reason:
+            damaged[view] = reason
+            if whole or len(damaged) == len(rows):
+                raise
+    return SavedViews(*names, views, damaged)
 
 
 def _place(row: dict[str, Any]) -> Place:

@@ -48,15 +48,24 @@ async function readRecords(id, count) {
   return bytes;
 }
 
-// Read the arrays of a result: its maps, views and weights.
+// Points of a fused cloud: all x, all y and all z, then the colours of each point.
+async function readPoints(id, count) {
+  const bytes = await inflated(id);
+  const planes = new Float32Array(bytes.buffer, 0, 3 * count);
+  const places = new Float32Array(3 * count).map((_, n) => planes[(n % 3) * count + Math.floor(n / 3)]);
+  return { places, colours: bytes.subarray(12 * count) };
+}
+
+// Read the arrays of a result: its maps, views, weights and fused points.
 async function load(result) {
-  const { key, columns, rows, maps, views, weights } = result;
+  const { key, columns, rows, maps, views, weights, fused } = result;
   for (const name of Object.keys(maps)) {
     result[name] = await readMap(`${key}-${name}`, maps[name], columns, columns * rows);
   }
   result.keep = await inflated(`${key}-keep`);
   if (views) views.sheet = await createImageBitmap(new Blob([bytesOf(`${key}-views`)], { type: "image/jpeg" }));
   if (weights) await loadWeights(key, weights);
+  if (fused) Object.assign(fused, await readPoints(`${key}-fused`, fused.count));
   result.figure = document.getElementById(key);
 }
 

@@ -6,7 +6,7 @@ function setUpPoints(result) {
   const figure = $(`.cloud[data-key=${result.key}]`);
   const canvas = $("canvas", figure);
   const about = $(".about", figure);
-  const points = pointsOf(result);
+  const points = result.fused ?? pointsOf(result);
   const camera = pointCamera(result);
   about.textContent = pointsInWords(result, points);
   canvas.setAttribute("aria-label", `${title(result)}point cloud, ${about.textContent}`);
@@ -33,13 +33,23 @@ function setUpPoints(result) {
   }
 }
 
-function pointsInWords({ calibration, cloud, views, uncertainty }, { count, of }) {
+function pointsInWords({ calibration, cloud, views, uncertainty, fused, unfused }, { count, of }) {
   const number = count.toLocaleString("en") + (of > count ? ` of ${of.toLocaleString("en")}` : "");
   const calibrated = cloud.unit ? `in ${cloud.unit}` : "up to scale";
   const scale = calibration ? calibrated : "not to scale because the cameras are not calibrated";
+  if (fused) return `${number} points, ${scale}: ${fusedInWords(fused)}`;
   const which = uncertainty ? "the most certain pixels" : "pixels";
   const tint = views ? "" : ", coloured by disparity";
-  return `${number} points, ${scale}: ${which} of the final disparity, without the gaps between surfaces${tint}`;
+  const alone = unfused && `; the ${unfused}`;
+  const said = `${which} of the final disparity, without the gaps between surfaces`;
+  return `${number} points, ${scale}: ${said}${tint}${alone}`;
+}
+
+function fusedInWords({ maps, confirmed, pixels, merged, dropped }) {
+  const [all, same] = [pixels, merged].map((number) => number.toLocaleString("en"));
+  const others = `${confirmed} other map${confirmed === 1 ? " confirms" : "s confirm"}`;
+  const fate = `Of ${all} pixels, ${same} are merged into points of other maps; dropped: ${dropped}`;
+  return `the maps of ${maps} views fused, each surface once. In the median, ${others} a point. ${fate}`;
 }
 
 // The places and colours of at most data.points of the pixels to keep.

@@ -9,6 +9,7 @@ async function start() {
   panels.push({ on: ["size"], draw: drawConvergence }, { on: ["solve"], draw: drawSolve });
   results.forEach(setUpTrust);
   results.forEach(setUpPoints);
+  setUpNewViews();
   changed = new Set(Object.keys(state));
   redraw();
   redrawWhenNeeded();

@@ -13,6 +13,12 @@ const state = {
   yaw: 0,
   pitch: 0,
   zoom: 1,
+  right: 0, // where the camera of the new view stands, in unit baselines from the reference
+  down: 0,
+  aperture: 0, // of its lens, in unit baselines
+  // Where it is focused: at a point of the reference, as a share of its size.  If the point was chosen in the new view
+  // of the result `of`, w is its disparity there, because something may hide the point from the reference.
+  sharp: { x: 0.5, y: 0.5, of: "", w: 0 },
 };
 
 const panels = []; // { on: the names that it depends on, draw }

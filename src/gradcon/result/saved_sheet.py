@@ -13,7 +13,7 @@ from gradcon.files import read_bytes
 from gradcon.io.images.jpeg import open_checked
 from gradcon.io.maps import folder as maps
 from gradcon.io.outputs import SUMMARY
-from gradcon.report.fields import Fields
+from gradcon.result.fields import Fields
 
 MAX_BYTES = 2**25
 
@@ -31,7 +31,7 @@ class ViewSheet:
     planar: bool  # whether the baselines alone tell where a view sees a point
 
 
-def read_views(folder: Path, summary: dict[str, Any]) -> ViewSheet | None:
+def read_sheet(folder: Path, summary: dict[str, Any]) -> ViewSheet | None:
     """Read the sheet that result.json describes, and check that it is whole; None if result.json describes none."""
     described = Fields(folder / SUMMARY, summary).mapping("views")
     if not described:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NoReturn
 
 from gradcon.errors import InputError
+from gradcon.scene.calibration import Calibration
 from gradcon.scene.numbers import finite_number
 
 
@@ -57,3 +59,15 @@ class Fields:
 
     def refuse(self, name: str, what: str) -> NoReturn:
         raise InputError(self.path, f"its field {self.prefix + name!r} {what}", "estimate the scene again")
+
+
+def calibration_of_fields(fields: Fields) -> Calibration | None:
+    """Return the calibration that result.json states, if any."""
+    given = fields.mapping("calibration")
+    if not given:
+        return None
+    try:
+        unit = given.get("unit", "")
+        return Calibration(given.get("product", math.nan), given.get("K"), given.get("offset", 0.0), unit)  # type: ignore[arg-type]
+    except (InputError, TypeError):
+        fields.refuse("calibration", "is not a valid calibration")
