@@ -3,15 +3,61 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import io
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from batch_scenes import everything
+
 STOPPED, DONE, RAISED = 77, 0, 1  # exit codes of the child
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink", "os.chmod")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+def kill_at_every_step(
+    out: Path,
+    command: Callable[[], int],
+    before: Callable[[], object] = lambda: None,
+    check: Callable[[], object] = lambda: None,
+) -> None:
+    """Compare with an undisturbed run what is left below `out` after a run that is killed, and another.
+
+    `before` makes what the command finds there, and `check` looks at what the killed run leaves.
+    """
+
+    def begin() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        before()
+
+    begin()
+    assert run(command) == 0
+    expected = _left(out)
+    number = 0
+    begin()
+    while stopped(command, number, out):
+        check()
+        assert run(command) == 0, f"killed before operation {number}"
+        assert _left(out) == expected, f"killed before operation {number}"
+        begin()
+        number += 1
+    assert number > 3
+    assert _left(out) == expected
+
+
+def _left(out: Path) -> dict[str, bytes]:
+    """Return all files, and the names of all folders."""
+    return everything(out) | {f"{path.relative_to(out)}/": b"" for path in out.rglob("*") if path.is_dir()}
+
+
+def run(command: Callable[[], int]) -> int:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return command()
 
 
 def stopped(command: Callable[[], object], number: int, folder: Path) -> bool:

@@ -103,7 +103,8 @@ def test_ragged_and_text_baselines_and_transforms_that_are_no_pair_are_refused()
 def test_cameras_and_calibrations_refuse_absurd_values_in_words():
     K = np.array([[100.0, 0, 16], [0, 100, 12], [0, 0, 1]])
     for value in ABSURD:
-        assert is_refused(lambda value=value: Calibration(value, K)) or value in (True, 1e39, 1e-39)
+        assert is_refused(lambda value=value: Calibration(value, K))
+        assert value in (-1, 0, 1e-39) or is_refused(lambda value=value: Calibration(1.0, K, value))
         assert is_refused(lambda value=value: Calibration(1.0, value))
         for k in range(3):
             matrices = [K, np.eye(3), np.zeros(3)]
@@ -169,3 +170,36 @@ def test_maps_that_are_not_finite_are_neither_returned_nor_written(tmp_path, mon
     monkeypatch.setattr("gradcon.methods.sweep.run.deviation", lambda *_: spoilt)
     with pytest.raises(InputError, match="the uncertainty of 1 of 768 pixels"):
         estimate(small(), engine="cpu")
+
+
+def three_cameras(**changes) -> list[Camera]:
+    """Three parallel cameras; `changes` replaces fields of the last."""
+    K = [[20.0, 0, 16], [0, 20, 12], [0, 0, 1]]
+    places = [{"K": K, "R": np.eye(3), "t": t} for t in ([0, 0, 0], [-1, 0, 0.01], [0.5, 0.5, 0])]
+    return [Camera.of(**place) for place in (*places[:2], {**places[2], **changes})]
+
+
+@pytest.mark.parametrize("value", [1e13, -1e30, 1e300])
+@pytest.mark.parametrize("field", ["K", "t"])
+def test_cameras_beyond_measure_are_refused_by_their_field(field, value):
+    given = {"K": [[value, 0, 16], [0, 20, 12], [0, 0, 1]], "t": [value, 0, 0]}
+    with pytest.raises(InputError, match=rf"^camera: {field} holds a number that is too large to compute with"):
+        three_cameras(**{field: given[field]})
+    with pytest.raises(InputError, match="its geometry holds a number that is too large"):
+        Scene(views()[0], views()[1:2], transforms=(value * np.eye(3)[None], np.ones((1, 3))))
+
+
+@pytest.mark.parametrize("focal", [1e-9, 1e-6, 1e6, 1e9])
+def test_every_view_has_a_camera_however_far_its_focal_length_is_from_the_others(focal):
+    K = np.array([[focal, 0, 16], [0, 20, 12], [0, 0, 1]])
+    scene = Scene.from_cameras(views()[0], views()[1:2], three_cameras(K=K)[::2])
+    camera = scene.calibration.camera_of_view(scene.M[0], scene.m[0])
+    assert np.allclose(camera.K, K, rtol=1e-6)
+    assert np.allclose(camera.R, np.eye(3), atol=1e-6)
+    assert np.allclose(camera.t, (0.5, 0.5, 0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("given", [{"product": 1e30}, {"product": 1e-30}, {"offset": -1e30}])
+def test_calibrations_beyond_measure_are_refused(given):
+    with pytest.raises(InputError, match=r"^calibration: product .* are too small or too large to compute with"):
+        Calibration(**{"product": 1.0, "K": np.eye(3), **given})

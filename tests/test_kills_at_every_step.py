@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from batch_scenes import batch, everything
+from batch_scenes import batch
 from gradcon import Options, Result, Scene, estimate, read_maps, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
-from stopping import stopped
+from stopping import kill_at_every_step, run
 
 QUICK = ["--engine", "reference", "--method", "gcm"]
 pytestmark = [
@@ -49,42 +47,6 @@ def same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("gradcon.cli.estimates.estimate", estimate_once)
     monkeypatch.setattr("gradcon.batch.work.estimate", estimate_once)
-
-
-def kill_at_every_step(
-    out: Path,
-    command: Callable[[], int],
-    before: Callable[[], object] = lambda: None,
-    check: Callable[[], object] = lambda: None,
-) -> None:
-    """Compare with an undisturbed run what is left below `out` after a run that is killed, and another.
-
-    `before` makes what the command finds there, and `check` looks at what the killed run leaves.
-    """
-
-    def begin() -> None:
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        before()
-
-    begin()
-    assert run(command) == 0
-    expected = everything(out)
-    number = 0
-    begin()
-    while stopped(command, number, out):
-        check()
-        assert run(command) == 0, f"killed before operation {number}"
-        assert everything(out) == expected, f"killed before operation {number}"
-        begin()
-        number += 1
-    assert number > 3
-    assert everything(out) == expected
-
-
-def run(command: Callable[[], int]) -> int:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        return command()
 
 
 def estimated(scene: Path, out: Path, solves: int, *more: str) -> int:

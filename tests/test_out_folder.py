@@ -106,3 +106,13 @@ def test_what_a_caller_writes_itself_does_not_count(tmp_path):
     with pytest.raises(InputError, match="such as jobs"):
         refuse_foreign_folder(tmp_path)
     refuse_foreign_folder(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("taken", ["result.json", "mine.txt", "input_Cam040.png/mine.txt"])
+def test_maps_of_every_view_are_not_computed_in_vain(scene, tmp_path, capsys, monkeypatch, taken):
+    monkeypatch.setattr("gradcon.estimate_views", lambda *_, **__: pytest.fail("they were estimated"))
+    path = tmp_path / "out" / taken
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    assert "out" in refusal(capsys, "estimate", scene, "--out", tmp_path / "out", *QUICK, "--every-view")
+    assert path.read_text() == "mine"

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from batch_scenes import batch, everything, write_scenes
+from gradcon import Options, estimate_views, synth
 from gradcon.batch.checks import check_outcome as check_scene
 from gradcon.cli import main
 from gradcon.errors import InputError
@@ -141,3 +143,42 @@ def test_names_that_are_too_long(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("gradcon: ")
     assert LONG in line
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("M", 1, 0), 10**400),
+        (("M", 1, 1), 0),
+        (("M", 1, 0), 1e300),
+        (("M",), [1]),
+        (("m", 0), 1e30),
+        (("m",), {}),
+        (("camera", "t", 0), 1e30),
+        (("camera", "K"), "K"),
+        (("camera",), 5),
+    ],
+)
+def test_a_list_of_views_that_stand_nowhere(
+    several: Path, tmp_path: Path, where: tuple[Any, ...], value: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(several, tmp_path / "maps")
+    path = tmp_path / "maps" / "views.json"
+    told = json.loads(path.read_text())
+    part = told["views"][1]
+    for key in where[:-1]:
+        part = part[key]
+    part[where[-1]] = value
+    path.write_text(json.dumps(told))
+    assert main(["fuse", str(tmp_path / "maps"), "--out", str(tmp_path / "cloud.ply")]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith(f"gradcon: {path}")
+    assert not (tmp_path / "cloud.ply").exists()
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the maps of three views."""
+    root = tmp_path_factory.mktemp("views")
+    scene = synth.render("planes", (16, 16), views=3)
+    return estimate_views(scene, Options("gcm", solves=1), engine="reference").save(root / "maps")

@@ -66,6 +66,7 @@ def estimate_views_of(
 ) -> None:
     """Estimate several views of a scene, save their maps and print a summary; `what` is also written."""
     from gradcon import estimate_views
+    from gradcon.result import views_folder
 
     if len(chosen) > 1:
         problem = (
@@ -76,6 +77,7 @@ def estimate_views_of(
         raise InputError(out, "is the folder of the scene itself", "write the results into another folder")
     names = [name.strip() for name in _COMMA.split(references)] if references is not None else None
     opened = prepare(found[chosen[0]])
+    views_folder.refuse_other(out, names or [opened.reference_name, *opened.target_names])  # before the long run
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are shown below
         every = estimate_views(opened, options, references=names, engine=engine, progress=True)

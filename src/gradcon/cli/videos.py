@@ -11,7 +11,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.files import read_text, write_file
 from gradcon.io import Frames
-from gradcon.io.outputs import RESULT_FILES, SUMMARY, is_output, refuse_foreign_folder
+from gradcon.io.outputs import SUMMARY, refuse_foreign_folder, remove_result
 from gradcon.io.outputs import VIDEO_LIST as LIST
 from gradcon.methods.options import Options
 from gradcon.progress import Display, counted
@@ -78,7 +78,7 @@ def estimate_video(
     refuse_unwritable(out, [LIST])
     if (out / SUMMARY).exists():
         raise InputError(out, "holds the result of a still", "choose another folder for the results of a video")
-    refuse_foreign_folder(out, found.listing.source, own=[name for name in folders if is_output(out / name)])
+    refuse_foreign_folder(out, found.listing.source, own=folders)
     for folder in folders:
         if (out / folder).exists():
             refuse_unwritable(out / folder)
@@ -147,7 +147,7 @@ def _earlier(out: Path, story: dict[str, Any], footage: Footage) -> list[dict[st
         if alike and len(contents - {None}) < 2:  # an unknown fingerprint counts as the same
             kept.append(row)
         else:
-            _remove(out / row["folder"])
+            remove_result(out / row["folder"])
     return [row for row in kept if (out / row["folder"] / SUMMARY).is_file()]
 
 
@@ -155,16 +155,6 @@ def _is_row(row: Any) -> bool:
     """Return whether a row names the folder of a frame, as the rows of `_row` do."""
     named = _FRAME.fullmatch(str(row["folder"])) and isinstance(row["frame"], int)
     return bool(named) and isinstance(row.get("content"), str | None)
-
-
-def _remove(folder: Path) -> None:
-    """Remove the result of a frame, but no other files in its folder."""
-    if folder.is_symlink():
-        return
-    for file in RESULT_FILES:
-        (folder / file).unlink(missing_ok=True)
-    with suppress(OSError):  # other files are there
-        folder.rmdir()
 
 
 def _row(frame: int, folder: str, result: Result) -> dict[str, Any]:

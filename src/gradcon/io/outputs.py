@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path
 
 from gradcon.errors import InputError
-from gradcon.files import files_in, leftovers, read_bytes
+from gradcon.files import files_in, leftovers, read_bytes, remove_leftovers
 
 SUMMARY, RESULT_FORMAT = "result.json", "gradcon-result-2"
 OLD_RESULT_FORMATS = ("gradcon-result-1",)  # still read; they call the uncertainty "confidence"
@@ -69,6 +70,21 @@ def refuse_foreign_folder(folder: Path, scene: Path | None = None, own: Containe
 def holds_records(folder: Path) -> bool:
     """Return whether a folder holds results, or what a run left that was killed before it could rename its record."""
     return any(_is_record(path) for path in [*(folder / name for name in RECORDS), *leftovers(folder, RECORDS)])
+
+
+def remove_result(folder: Path) -> None:
+    """Remove a result from its folder, and the folder if it holds nothing else.
+
+    The record goes last: a run that is killed here leaves what the next one knows to be a result.
+    """
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    if holds_records(folder):
+        remove_leftovers(folder, RESULT_FILES)
+        for name in sorted(RESULT_FILES, key=lambda name: name == SUMMARY):
+            (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):  # other files are there
+        folder.rmdir()
 
 
 def _is_record(path: Path) -> bool:

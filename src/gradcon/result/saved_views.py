@@ -20,6 +20,7 @@ from gradcon.result.agreement import Agreement, read_agreement
 from gradcon.result.every_view import Place
 from gradcon.result.views_folder import FORMAT, MAX_LIST_BYTES
 from gradcon.scene import Camera
+from gradcon.scene.numbers import checked_numbers, in_measure, is_invertible
 
 _AGAIN = "estimate the views again"
 
@@ -92,8 +93,10 @@ def read_views(folder: str | Path, *, whole: bool = True) -> SavedViews:
         raise InputError(path, f"does not have the format {FORMAT}", _AGAIN)
     try:
         rows = [(str(row["view"]), str(row["folder"]), row) for row in listed["views"]]
-        places = {view: _place(row) for view, _, row in rows}
+        places = {view: _place(row, path) for view, _, row in rows}
         names = str(listed["scene"]), str(listed["reference"])
+    except InputError:
+        raise
     except (LookupError, TypeError, ValueError, AttributeError):
         raise InputError(path, "does not describe its views completely", _AGAIN) from None
     if not rows or len(places) != len(rows):
@@ -110,12 +113,14 @@ def read_views(folder: str | Path, *, whole: bool = True) -> SavedViews:
     return SavedViews(*names, views, damaged)
 
 
-def _place(row: dict[str, Any]) -> Place:
-    M, m = np.array(row["M"], np.float64), np.array(row["m"], np.float64)
-    if M.shape != (3, 3) or m.shape != (3,) or not (np.isfinite(M).all() and np.isfinite(m).all()):
+def _place(row: dict[str, Any], path: Path) -> Place:
+    M, m = (checked_numbers(str(path), f"{name} of {row['view']!s:.80}", row[name], _AGAIN) for name in ("M", "m"))
+    if M.shape != (3, 3) or m.shape != (3,):
         raise ValueError
-    camera = row["camera"]
-    return Place(M, m, Camera.of(camera["K"], camera["R"], camera["t"], str(row["view"])) if camera else None)
+    if not (in_measure(M) and in_measure(m) and is_invertible(M)):
+        raise InputError(path, f"M and m of {row['view']!s:.80} are no place of a view", _AGAIN)
+    camera, where = row["camera"], f"{path}, the camera of {row['view']!s:.80}"
+    return Place(M, m, Camera.of(camera["K"], camera["R"], camera["t"], where) if camera else None)
 
 
 def _saved(place: Path, name: str, row: dict[str, Any], there: Place, path: Path) -> SavedView:

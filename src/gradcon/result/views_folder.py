@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ from gradcon.io.images.png import encode
 from gradcon.io.outputs import (
     AGREEMENT,
     OCCLUSION,
-    RESULT_FILES,
     SUMMARY,
     VIEWS_LIST,
-    is_output,
     refuse_foreign_folder,
+    remove_result,
 )
 from gradcon.result.agreement import Agreement
 from gradcon.result.every_view import EveryView
@@ -52,7 +50,7 @@ def save_views(every: EveryView, folder: str | Path, **how: Any) -> Path:
     """Do what `EveryView.save` does."""
     place = as_path(folder, "folder")
     names = folder_names(list(every.results))
-    refuse_views_folder(place, names.values())
+    refuse_other(place, list(every.results))
     earlier = _listed_folders(place)
     rows = []
     for view, result in every.results.items():
@@ -91,17 +89,18 @@ def save_views(every: EveryView, folder: str | Path, **how: Any) -> Path:
         "seconds": every.seconds,
         "warnings": every.warnings,
     }
+    for old in sorted(earlier - set(names.values())):  # before the list that tells of them is replaced
+        remove_result(place / old)
     write_file(place / VIEWS_LIST, (to_json(listed) + "\n").encode())
-    for old in earlier - set(names.values()):
-        _remove(place / old)
     return place
 
 
-def refuse_views_folder(folder: Path, names: Any) -> None:
+def refuse_other(folder: Path, views: list[str]) -> None:
     """Refuse to write the results of views into a folder that holds other things, or another kind of result."""
     if (folder / SUMMARY).is_file():
         raise InputError(folder, "holds the result of one view", "choose another folder for the results of all views")
-    refuse_foreign_folder(folder, own=[name for name in names if is_output(folder / name)])
+    names = folder_names(views).values()
+    refuse_foreign_folder(folder, own=[name for name in names if (folder / name).is_dir()])
     for name in names:
         refuse_foreign_folder(folder / name)
 
@@ -122,13 +121,3 @@ def _listed_folders(folder: Path) -> set[str]:
         return {name for name in names if inside(folder, name, folder / VIEWS_LIST)}
     except (InputError, ValueError, LookupError, TypeError, RecursionError):
         return set()
-
-
-def _remove(folder: Path) -> None:
-    """Remove the result of a view that is no longer listed, but no other files in its folder."""
-    if folder.is_symlink() or not is_output(folder):
-        return
-    for file in RESULT_FILES:
-        (folder / file).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        shutil.rmtree(folder, ignore_errors=True)

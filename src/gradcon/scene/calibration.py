@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from gradcon.errors import InputError
 from gradcon.scene.geometry import Camera, is_planar
 from gradcon.scene.layout import Layout
-from gradcon.scene.numbers import checked_numbers, finite_number, shortly
+from gradcon.scene.numbers import LARGEST, SMALLEST, checked_numbers, finite_number, in_measure, is_invertible, shortly
 
 MILLIMETRES = {"m": 1000.0, "cm": 10.0, "mm": 1.0}  # per unit of length
 
@@ -88,7 +88,10 @@ class Calibration:
         if product is None or product <= 0 or offset is None:
             problem = f"product {shortly(self.product)} and offset {shortly(self.offset)} give no depth"
             raise InputError("calibration", problem, "give a positive product and a finite offset")
-        if K.shape != (3, 3) or not np.isfinite(K).all() or not _is_invertible(K):
+        if not SMALLEST * SMALLEST <= product <= LARGEST * LARGEST or abs(offset) > LARGEST:
+            problem = f"product {product:g} and offset {offset:g} are too small or too large to compute with"
+            raise InputError("calibration", problem, "give lengths in another unit")
+        if K.shape != (3, 3) or not in_measure(K) or not is_invertible(K):
             raise InputError("calibration", "K must be an invertible matrix of 3 x 3 finite numbers", "correct it")
         check_unit(self.unit, "calibration")
         for name, value in (("K", K.copy()), ("product", product), ("offset", offset)):
@@ -136,12 +139,13 @@ class Calibration:
     def camera_of_view(self, M: NDArray[np.float64], m: NDArray[np.float64]) -> Camera:
         """Return the camera of the target at (M, m), with the reference camera's frame as the world, in `unit`."""
         KR = (M - self.offset * np.outer(m, (0, 0, 1))) @ self.K
-        squared = KR @ KR.T  # K K^T, and K is its upper triangular root
-        K = np.linalg.cholesky(squared[::-1, ::-1])[::-1, ::-1]
+        rotation, root = np.linalg.qr(KR[::-1].T)  # the QR decomposition, back to front, is K R with K upper triangular
+        K, R = root.T[::-1, ::-1], rotation.T[::-1]
+        signs = np.sign(np.diagonal(K)) * np.sign(np.diagonal(self.K))
+        K, R = K * signs, signs[:, None] * R
         scale = 1 / K[2, 2]  # 1 already, unless (M, m) was given in another scale
         K = K * scale
-        inverse = np.linalg.inv(K)
-        return Camera(K, inverse @ KR * scale, inverse @ m * (scale * self.product))
+        return Camera(K, R, np.linalg.solve(K, m) * (scale * self.product))
 
     def laid_out(self, layout: Layout) -> Calibration:
         """Return the calibration for cameras that are laid out differently."""
@@ -164,8 +168,3 @@ def check_unit(unit: str, where: str) -> str:
     if unit not in ("", *MILLIMETRES):
         raise InputError(where, f"{unit!r} is not a unit of length", f"use one of {', '.join(MILLIMETRES)}")
     return unit
-
-
-def _is_invertible(K: NDArray[np.float64]) -> bool:
-    with np.errstate(over="ignore"):
-        return bool(abs(np.linalg.det(K)) >= 1e-12)

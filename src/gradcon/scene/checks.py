@@ -9,7 +9,7 @@ from gradcon.arrays import on_device, to_host
 from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.luma import Image
-from gradcon.scene.numbers import LARGEST, SMALLEST, checked_numbers, shortly
+from gradcon.scene.numbers import LARGEST, SMALLEST, checked_numbers, in_measure, shortly
 
 
 def checked_transforms(
@@ -39,6 +39,9 @@ def checked_transforms(
             )
     if not (np.isfinite(M).all() and np.isfinite(m).all()):
         raise InputError(name, "its geometry holds a NaN or an infinity", "check the baselines or the cameras")
+    if not in_measure(M):
+        problem = "its geometry holds a number that is too large to compute with"
+        raise InputError(name, problem, "check R and K of its cameras")
     return M, m
 
 

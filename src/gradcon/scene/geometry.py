@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
+from gradcon.scene.numbers import in_measure, is_invertible
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +61,6 @@ class Camera:
     t: Floats
 
     @staticmethod
-    @np.errstate(over="ignore", invalid="ignore")  # numbers beyond all measure make no rotation
     def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
         """Make a camera from any arrays, after checking them; `name` names it in errors."""
         matrices = []
@@ -71,21 +71,23 @@ class Camera:
                 raise InputError(name, f"{field} is not an array of numbers", f"give {shape} numbers") from None
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(name, f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")
+            if not in_measure(array):
+                problem = f"{field} holds a number that is too large to compute with"
+                raise InputError(name, problem, "correct it, or give all cameras in another unit of length")
             matrices.append(array)
         camera = Camera(*matrices)
         if not np.allclose(camera.R @ camera.R.T, np.eye(3), atol=1e-4) or np.linalg.det(camera.R) < 0:
             raise InputError(name, "R is not a rotation", "make R R^T the identity, and the determinant 1")
-        if not np.allclose(camera.K[2], (0, 0, 1)) or abs(np.linalg.det(camera.K)) < 1e-12:
+        if not np.allclose(camera.K[2], (0, 0, 1)) or not is_invertible(camera.K):
             problem = "K is not an invertible intrinsic matrix whose last row is 0, 0, 1"
             raise InputError(name, problem, "correct it")
         return camera
 
     def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
         """Return (M, m) of this view; w is then the reciprocal of the depth along the reference's axis."""
-        with np.errstate(over="ignore", invalid="ignore"):  # a scene refuses geometry that is not finite
-            rotation = self.R @ reference.R.T
-            translation = self.t - rotation @ reference.t
-            return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
+        rotation = self.R @ reference.R.T
+        translation = self.t - rotation @ reference.t
+        return self.K @ rotation @ np.linalg.inv(reference.K), self.K @ translation
 
 
 def planar(baselines: ArrayLike) -> tuple[Floats, Floats]:

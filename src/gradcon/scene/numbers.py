@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from gradcon.errors import InputError
 
-SMALLEST, LARGEST = 1e-12, 1e12  # magnitudes of settings, baselines, disparities and pixels
+SMALLEST, LARGEST = 1e-12, 1e12  # magnitudes of settings, baselines, disparities, cameras and pixels
+WORST_CONDITION = 1e12  # of a matrix that is inverted: beyond that, float64 has hardly a digit left
 
 
 def finite_number(value: Any) -> float | None:
@@ -63,6 +64,16 @@ def checked_numbers(where: str, what: str, value: Any, remedy: str = "give finit
             return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(where, f"{what} are not an array of real numbers", remedy) from None
+
+
+def in_measure(values: NDArray[np.float64]) -> bool:
+    """Return whether all numbers are finite, and none is too large to compute with."""
+    return bool((np.abs(values) <= LARGEST).all())
+
+
+def is_invertible(matrix: NDArray[np.float64]) -> bool:
+    """Return whether the inverse of a matrix of numbers in measure has correct digits."""
+    return bool(np.linalg.cond(matrix) <= WORST_CONDITION)
 
 
 def shortly(value: Any) -> str:
