@@ -60,7 +60,8 @@ def layout_of(
     finest = ahead + np.where(np.arange(top + 1) == 0, reach[0] if scale_term else 0, 0)
     used = np.isin(np.arange(top + 1), scales)
     # The oldest row that a level must keep: one for the next level's filter, or the strip itself where it is used.
-    behind = np.append(np.minimum(ahead[1:] - reach[1:], 0), 0)
+    filtered = np.append(ahead[1:] - reach[1:], 0)
+    behind = np.where(used, np.minimum(filtered, 0), filtered)
     rows = FREE
 
     def rings(which: NDArray[np.bool_], oldest: Indices, newest: Indices, count: int) -> Rings:
@@ -80,7 +81,8 @@ def layout_of(
     every, none = np.ones(top + 1, bool), np.zeros(top + 1, np.intp)
     blurs = every if scale_term else ~every
     before_blur = none.copy()
-    before_blur[0] = min(ahead[0] - reach[0], 0) if scale_term else 0
+    if scale_term:
+        before_blur[0] = min(ahead[0] - reach[0], 0) if used[0] else ahead[0] - reach[0]
     margin = int(finest[0] + reach[0])
     return Layout(
         views=views,
