@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcon.engines.cpu import row_model as model
 from gradcon.engines.cpu.layout import STRIP
-from gradcon.engines.cpu.pyramid import blurred_rows, level_rows, ring_row
+from gradcon.engines.cpu.pyramid import blurred_rows, columns_of, level_columns, level_rows, ring_row
 from gradcon.engines.cpu.rows import called, compiled, inlined, row
 
 
@@ -38,9 +38,11 @@ def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
             level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n)
     if not noise_model.use_scale:
         return
+    left, right = columns_of(at, x0, n, width, at.dI.ahead[0], 0)
+    column = at.margin + left
     for y in range(first, end):
-        sums, out = at.sums + 2 * (y & (STRIP - 1)), row(S, ring_row(at.g, 0, T, y), 0)
-        model.residual(row(S, sums, 0), row(S, sums + 1, 0), noise_model.epsilon, out, S.shape[1])
+        sums, out = at.sums + 2 * (y & (STRIP - 1)), row(S, ring_row(at.g, 0, T, y), column)
+        model.residual(row(S, sums, column), row(S, sums + 1, column), noise_model.epsilon, out, right - left)
     for k in range(T + 1):
         for q in range(levels):
             radius = scales.radius[q]
@@ -49,15 +51,16 @@ def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
 
 
 @inlined
-def compute_noise_powers(S, at, scales, noise_model, y, x0, n):
+def compute_noise_powers(S, at, scales, noise_model, y, x0, n, width):
     """S[N2] = N^2 of every scale and view along row y, as the model says before it is made monotone."""
     T, Q, m = at.views, scales.used.size, at.margin
     sum_dI2, sum_g2 = row(S, at.sums + 2 * STRIP, 0), row(S, at.sums + 2 * STRIP + 1, 0)
     model.fill(sum_dI2, np.float32(0), n)
     model.fill(sum_g2, np.float32(0), n)
     for q in scales.used:
+        _, _, origin = level_columns(at, at.dI, scales, q, x0, n, width)
         for k in range(T):
-            dI, g = row(S, ring_row(at.dI, q, k, y), m), row(S, ring_row(at.g, q, k, y), m)
+            dI, g = row(S, ring_row(at.dI, q, k, y), origin), row(S, ring_row(at.g, q, k, y), m)
             model.add_squares(dI, g, sum_dI2, sum_g2, n)
     for i in range(Q):
         q, noise, bound = scales.used[i], noise_model.noises[i], row(S, at.bounds + i, 0)
@@ -66,10 +69,11 @@ def compute_noise_powers(S, at, scales, noise_model, y, x0, n):
             model.error_bound(noise, sum_dI2, sum_g2, noise_model.epsilon, variance, bound, n)
         else:
             model.fill(bound, np.float32(0), n)
+        _, _, origin = level_columns(at, at.blurred, scales, q, x0, n, width)
         for k in range(T):
             G, N2 = row(S, ring_row(at.G, q, k, y), m), row(S, at.N2 + i * T + k, 0)
             if noise_model.use_scale and q > 0:
-                g2, dw2 = row(S, ring_row(at.blurred, q, k, y), m), row(S, ring_row(at.blurred, q, T, y), m)
+                g2, dw2 = row(S, ring_row(at.blurred, q, k, y), origin), row(S, ring_row(at.blurred, q, T, y), origin)
                 model.noise_with_scale_term(G, bound, g2, dw2, noise, N2, n)
             else:
                 model.noise_over_gradient(G, bound, noise, N2, n)
@@ -111,17 +115,19 @@ def keep_weights(S, weights, kept, step, x0, n):
 def weigh_row(S, at, scales, noise_model, reweight, y, x0, n, sums, sample):
     """Sum up row y."""
     T, Q, m = at.views, scales.used.size, at.margin
+    width = sums.diagonal.shape[1]
     if noise_model.weighted:
-        compute_noise_powers(S, at, scales, noise_model, y, x0, n)
+        compute_noise_powers(S, at, scales, noise_model, y, x0, n, width)
     total, D, b, p = row(S, at.total, 0), row(S, at.total + 1, 0), row(S, at.total + 2, 0), row(S, at.total + 3, 0)
     for i in range(4):
         model.fill(row(S, at.total + i, 0), np.float32(0), n)
     for i in range(Q):
         q, N2 = scales.used[i], at.N2 + i * T
+        _, _, origin = level_columns(at, at.dI, scales, q, x0, n, width)
         if noise_model.weighted:
             make_monotone(S, N2, at.tops, noise_model.order, n)
         for k in range(T):
-            dI, g = row(S, ring_row(at.dI, q, k, y), m), row(S, ring_row(at.g, q, k, y), m)
+            dI, g = row(S, ring_row(at.dI, q, k, y), origin), row(S, ring_row(at.g, q, k, y), m)
             weight = row(S, N2 + k, 0)
             if not noise_model.weighted:
                 model.fill(weight, np.float32(1), n)

@@ -19,6 +19,7 @@ from gradcon.engines.cpu.data import data_term
 from gradcon.engines.cpu.filters import blur, derivatives
 from gradcon.engines.cpu.layout import layout_of, table_shape
 from gradcon.engines.cpu.median import NETWORK, median_filter
+from gradcon.engines.cpu.memory import aligned, aligned_copy
 from gradcon.engines.cpu.solver import MultigridSolver
 from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
@@ -77,7 +78,7 @@ class CpuEngine(HostEngine[Field, Field]):
         return dw, HostCounts(iterations)
 
     def update(self, w: Field, dw: Field, limit: float, counts: HostCounts) -> tuple[Field, HostCounts]:
-        stepped, filtered = self._buffer("stepped", self.shape), np.empty_like(w)
+        stepped, filtered = self._buffer("stepped", self.shape), aligned(w.shape)
         met = np.empty(len(w), np.int64)
         self._threads.deal(smoothness.limited_step, w, dw, np.float32(limit), stepped, met)
         self._threads.deal(median_filter, stepped, NETWORK, filtered)
@@ -149,7 +150,7 @@ class CpuEngine(HostEngine[Field, Field]):
                 odd=np.array([cascade.odd_taps(q) for q in levels], np.float32),
                 spacing=np.array([cascade.spacing(q) for q in levels]),
                 radius=np.array([cascade.radius(q) for q in levels]),
-                derivatives=np.concatenate([derivatives(self.reference, q) for q in fields]),
+                derivatives=aligned_copy(np.concatenate([derivatives(self.reference, q) for q in fields])),
                 place=np.array([fields.index(q) if q in fields else -1 for q in levels]),
             )
             self._scales = {stage.scales: scales}
@@ -158,5 +159,5 @@ class CpuEngine(HostEngine[Field, Field]):
     def _buffer(self, name: str, shape: tuple[int, ...]) -> Field:
         """Return memory that is kept from solve to solve."""
         if name not in self._buffers or self._buffers[name].shape != shape:
-            self._buffers[name] = np.empty(shape, np.float32)
+            self._buffers[name] = aligned(shape)
         return self._buffers[name]

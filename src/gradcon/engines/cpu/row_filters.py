@@ -23,16 +23,17 @@ class Source(NamedTuple):
     mask: int  # the size of the ring less 1; -1, which changes no index, for an image
     lowest: int  # the first and the last row; those past them repeat them
     last: int
-    shift: int  # column of the source less column of S
-    first_column: int  # the columns of S at which it begins and ends; others repeat the border
+    origin: int  # where column 0 of the tile stands in these rows
+    scratch: int  # where it stands in rows of S that are filtered from these: as far from the start of a cache line
+    first_column: int  # the columns of the tile at which it begins and ends; others repeat the border
     end_column: int
 
 
 @inlined
 def source_row(source, y, column):
-    """Return a pointer to row y of a source, at a column of S."""
+    """Return a pointer to row y of a source, at a column of the tile."""
     inside = min(max(y, source.lowest), source.last)
-    return row(source.rows, source.base + (inside & source.mask), column + source.shift)
+    return row(source.rows, source.base + (inside & source.mask), source.origin + column)
 
 
 @called
@@ -72,9 +73,8 @@ def both_along(t0, t1, t2, t3, u1, u2, u3, line, s, smooth, derived, n):
 
 
 @inlined
-def repeat_ends(S, out, low, first, end, high):
-    """Fill the columns low to high outside first to end with the nearest value between them."""
-    line = row(S, out, 0)
+def repeat_ends(line, low, first, end, high):
+    """Fill the columns low to high of a row outside first to end with the nearest value between them."""
     before, after = line[first], line[end - 1]
     for x in range(low, first):
         line[x] = before
@@ -84,42 +84,42 @@ def repeat_ends(S, out, low, first, end, high):
 
 @inlined
 def smooth_across(source, squares, y, scales, q, S, out, low, high):
-    """S[out, low:high] = row y of the source, or of its squares, smoothed across rows by the taps of level q."""
+    """S[out] = row y of the source, or of its squares, smoothed across rows by the taps of level q."""
     s, first, end = scales.spacing[q], max(low, source.first_column), min(high, source.end_column)
     a3, a2 = source_row(source, y - 3 * s, first), source_row(source, y - 2 * s, first)
     a1, c, b1 = source_row(source, y - s, first), source_row(source, y, first), source_row(source, y + s, first)
     b2, b3 = source_row(source, y + 2 * s, first), source_row(source, y + 3 * s, first)
     t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
+    to = row(S, out, source.scratch + first)
     if squares:
-        even_across_of_squares(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, row(S, out, first), end - first)
+        even_across_of_squares(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, to, end - first)
     else:
-        even_across(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, row(S, out, first), end - first)
-    repeat_ends(S, out, low, first, end, high)
+        even_across(t0, t1, t2, t3, a3, a2, a1, c, b1, b2, b3, to, end - first)
+    repeat_ends(row(S, out, source.scratch), low, first, end, high)
 
 
 @inlined
 def derive_across(source, y, scales, q, S, out, low, high):
-    """S[out, low:high] = the derivative of the source across rows, at row y."""
+    """S[out] = the derivative of the source across rows, at row y."""
     s, first, end = scales.spacing[q], max(low, source.first_column), min(high, source.end_column)
     a3, a2 = source_row(source, y - 3 * s, first), source_row(source, y - 2 * s, first)
     a1, b1 = source_row(source, y - s, first), source_row(source, y + s, first)
     b2, b3 = source_row(source, y + 2 * s, first), source_row(source, y + 3 * s, first)
     u1, u2, u3 = scales.odd[q, 1], scales.odd[q, 2], scales.odd[q, 3]
-    odd_across(u1, u2, u3, a3, a2, a1, b1, b2, b3, row(S, out, first), end - first)
-    repeat_ends(S, out, low, first, end, high)
+    odd_across(u1, u2, u3, a3, a2, a1, b1, b2, b3, row(S, out, source.scratch + first), end - first)
+    repeat_ends(row(S, out, source.scratch), low, first, end, high)
 
 
 @inlined
-def smooth_along(S, line, scales, q, out, first, end):
-    """S[out, first:end] = row `line`, which reaches farther by the filter on both sides, smoothed along itself."""
+def smooth_along(line, scales, q, out, n):
+    """out = n pixels of a row, which reaches farther by the filter on both sides, smoothed along itself."""
     t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
-    even_along(t0, t1, t2, t3, row(S, line, first), scales.spacing[q], row(S, out, first), end - first)
+    even_along(t0, t1, t2, t3, line, scales.spacing[q], out, n)
 
 
 @inlined
-def smooth_and_derive_along(S, line, scales, q, out, derived, first, end):
-    """The same, and S[derived, first:end] = its derivative."""
+def smooth_and_derive_along(line, scales, q, out, derived, n):
+    """The same, and derived = its derivative."""
     t0, t1, t2, t3 = scales.even[q, 0], scales.even[q, 1], scales.even[q, 2], scales.even[q, 3]
     u1, u2, u3 = scales.odd[q, 1], scales.odd[q, 2], scales.odd[q, 3]
-    to, derivative = row(S, out, first), row(S, derived, first)
-    both_along(t0, t1, t2, t3, u1, u2, u3, row(S, line, first), scales.spacing[q], to, derivative, end - first)
+    both_along(t0, t1, t2, t3, u1, u2, u3, line, scales.spacing[q], out, derived, n)
