@@ -9,49 +9,23 @@ import typer
 
 from gradcon.cli import openings
 from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable, say
-from gradcon.cli.parameters import (
-    Align,
-    Alpha,
-    Engine,
-    Epsilon,
-    Flip,
-    KeepWeights,
-    Method,
-    NoGains,
-    Noise,
-    Points,
-    Range,
-    Scales,
-    Scheduler,
-    Solves,
-    Without,
-    Workers,
-    parse_range,
-)
+from gradcon.cli.groups import grouped
+from gradcon.cli.parameters import Engine, Flip, KeepWeights, OptionsGiven, Points, Scheduler, Workers
 from gradcon.errors import printable
-from gradcon.methods.options import Options
 
 SOME_FAILED, ALL_FAILED = 1, 2  # exit codes
 
 
 @app.command("batch")
+@grouped
 def _batch(
     scenes: Annotated[list[Path], typer.Argument(metavar="SCENE", help="Scenes, or folders of scenes.")],
     out: Out,
-    method: Method = Options.method,
-    without: Without = None,
-    alpha: Alpha = Options.alpha,
-    epsilon: Epsilon = Options.epsilon,
-    scales: Scales = None,
-    solves: Solves = Options.solves,
+    options: OptionsGiven,
     views: openings.Views = "all",
     engine: Engine = "auto",
     initial: Annotated[float | None, typer.Option(help="The disparity to start from, for the paper's methods.")] = None,
     flip: Flip = None,
-    disparity_range: Range = None,
-    noise: Noise = None,
-    no_gains: NoGains = False,
-    align: Align = False,
     points: Points = False,
     keep_weights: KeepWeights = False,
     reports: Annotated[
@@ -60,13 +34,8 @@ def _batch(
     workers: Workers = None,
     scheduler: Scheduler = None,
     json: Json = False,
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> int:
     """Estimate any number of scenes, each into a folder of its own.
 
@@ -75,9 +44,6 @@ def _batch(
     """
     from gradcon.batch import run_batch
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    limits = parse_range(disparity_range)
-    options = Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
     refuse_unwritable(out, files=())
     try:
         found = run_batch(

@@ -9,6 +9,7 @@ import typer
 
 from gradcon.cli import openings
 from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, say
+from gradcon.cli.groups import grouped
 from gradcon.cli.parameters import Engine, Flip
 from gradcon.errors import printable
 
@@ -23,6 +24,7 @@ HEADS = ("view", "baseline", "gain", "offset", "residual", "ratio", "beside", "v
 
 
 @app.command("doctor")
+@grouped
 def _doctor(
     scene: SceneArgument,
     views: openings.Views = "all",
@@ -33,13 +35,8 @@ def _doctor(
     ] = None,
     engine: Engine = "auto",
     json: Json = False,
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> int:
     """Find out what is wrong with the views of a scene, and show the evidence.
 
@@ -55,7 +52,6 @@ def _doctor(
     from gradcon.scene.layout import Layout
     from gradcon.scene.variants import laid_out
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     engines.check(engine)
     layout = Layout.parse(flip)
     check_picture(picture)

@@ -12,30 +12,13 @@ from gradcon import Result, Scene, engines, estimate, evaluate, evaluate_uncerta
 from gradcon.cli import every_view, openings, videos
 from gradcon.cli.app import Json, Out, SceneArgument, app, as_json, refuse_result_file, refuse_unwritable, say
 from gradcon.cli.disparities import read_disparity, refuse_another_size, refuse_another_view, warn_of_other_pixels
+from gradcon.cli.groups import grouped
 from gradcon.cli.judgements import judge
 from gradcon.cli.messages import describe, jumps_table, metrics_table, uncertainty_table, warn
-from gradcon.cli.parameters import (
-    Align,
-    Alpha,
-    ColourMap,
-    Engine,
-    Epsilon,
-    Flip,
-    KeepWeights,
-    Method,
-    NoGains,
-    Noise,
-    Points,
-    Range,
-    Scales,
-    Solves,
-    Without,
-    parse_range,
-)
+from gradcon.cli.parameters import ColourMap, Engine, Flip, KeepWeights, OptionsGiven, Points
 from gradcon.errors import InputError
 from gradcon.io.outputs import LEFT_OUT_PICTURE, UNCERTAINTY_PICTURE, refuse_foreign_folder
 from gradcon.methods.compilation import begin
-from gradcon.methods.options import Options
 from gradcon.methods.registry import check_start
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.progress import Display
@@ -51,22 +34,14 @@ if TYPE_CHECKING:
 
 
 @app.command("estimate")
+@grouped
 def _estimate(
     scene: SceneArgument,
     out: Out,
-    method: Method = Options.method,
-    without: Without = None,
-    alpha: Alpha = Options.alpha,
-    epsilon: Epsilon = Options.epsilon,
-    scales: Scales = None,
-    solves: Solves = Options.solves,
+    options: OptionsGiven,
     views: openings.Views = "all",
     engine: Engine = "auto",
     flip: Flip = None,
-    disparity_range: Range = None,
-    noise: Noise = None,
-    no_gains: NoGains = False,
-    align: Align = False,
     initial: Annotated[
         str | None,
         typer.Option(metavar="MAP|NUMBER", help="A map to continue from; for the paper's methods also a number."),
@@ -83,13 +58,8 @@ def _estimate(
     ] = None,
     cmap: ColourMap = DEFAULT_MAP,
     json: Json = False,
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
     all_views: every_view.All = False,
     references: every_view.References = None,
 ) -> None:
@@ -100,9 +70,6 @@ def _estimate(
     own.
     """
     several = every_view.asked(all_views, references)
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
-    limits = parse_range(disparity_range)
-    options = Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
     engines.check(engine)
     layout = Layout.parse(flip)
     check_colour_map(cmap)
@@ -112,13 +79,13 @@ def _estimate(
     share = check_keep(KEEP if keep is None else keep)
     given = _initial(initial)
     if isinstance(given, float):
-        check_start(method, given)
+        check_start(options.method, given)
     refuse_unwritable(out)
     found = open_frames(scene, views=views, **told)
     start = _start(given, initial, found.listing)
     chosen = videos.choose_frames(frames, found, scene)
     name = found.listing.name or found.listing.source.resolve().name
-    begin(engines.kind_for(engine).name, method, say=Display(name, 0).print)  # while the images are read
+    begin(engines.kind_for(engine).name, options.method, say=Display(name, 0).print)  # while the images are read
 
     def prepare(opened: Scene) -> Scene:
         if flip:
@@ -158,6 +125,7 @@ def _estimate(
 
 
 @app.command("evaluate")
+@grouped
 def _evaluate(
     disparity: Annotated[Path, typer.Argument(help="A disparity map, or a folder that `gradcon estimate` wrote.")],
     scene: SceneArgument,
@@ -180,13 +148,8 @@ def _evaluate(
         bool, typer.Option("--leave-out", help="Judge without ground truth, by views that the map was not made from.")
     ] = False,
     json: Json = False,
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> None:
     """Compare a disparity map with a scene's ground truth.
 
@@ -202,7 +165,6 @@ def _evaluate(
     from gradcon.result.jumps import evaluate_at_jumps
 
     uncertainty = uncertainty or confidence
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     if picture is not None and not (uncertainty or left_out):
         raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
     if picture is not None and picture.name not in (UNCERTAINTY_PICTURE, LEFT_OUT_PICTURE):

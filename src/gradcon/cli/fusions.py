@@ -9,6 +9,7 @@ import typer
 
 from gradcon.cli import openings
 from gradcon.cli.app import Json, app, as_json, refuse_result_file, refuse_unwritable, say
+from gradcon.cli.groups import grouped
 from gradcon.errors import InputError
 from gradcon.result.points import KEEP
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @app.command("fuse")
+@grouped
 def _fuse(
     results: Annotated[
         list[Path],
@@ -35,12 +37,8 @@ def _fuse(
         Path | None, typer.Option(metavar="SCENE", help="The views, for colours in full and for cameras off a plane.")
     ] = None,
     json: Json = False,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutViews,
 ) -> None:
     """Fuse the maps of several views into one point cloud, or one mesh.
 
@@ -58,7 +56,6 @@ def _fuse(
     meshes.check(out)
     refuse_result_file(out)
     refuse_unwritable(out.parent, [out.name])
-    told = openings.told_about_scene(None, pattern, size_factor, grid, micro_images, neighbours, slide)
     if scene is None and any(value not in (None, False) for value in told.values()):
         option = openings.as_options(told)[0]
         raise InputError(option.lstrip("-"), "describes the scene, which is not given", "add --scene SCENE")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gradcon.cli.groups import Group
 from gradcon.errors import InputError
 
 Told = dict[str, Any]  # the options by the names of `gradcon.open_scene`'s parameters
@@ -30,13 +31,13 @@ Slide = Annotated[bool, typer.Option("--slide", help="For a video, or frames: on
 
 
 def told_about_scene(
-    reference: str | None,
-    pattern: str | None,
-    size_factor: float | None,
-    grid: str | None,
-    micro_images: bool,
-    neighbours: int | None,
-    slide: bool,
+    reference: Reference = None,
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
+    slide: Slide = False,
 ) -> Told:
     """Collect the options of a command, as keyword arguments of `gradcon.open_scene`."""
     return {
@@ -48,6 +49,22 @@ def told_about_scene(
         "neighbours": neighbours,
         "slide": slide,
     }
+
+
+def told_about_views(
+    pattern: Pattern = None,
+    size_factor: SizeFactor = None,
+    grid: Grid = None,
+    micro_images: MicroImages = False,
+    neighbours: Neighbours = None,
+    slide: Slide = False,
+) -> Told:
+    """Collect the options of a command that knows the reference itself."""
+    return told_about_scene(None, pattern, size_factor, grid, micro_images, neighbours, slide)
+
+
+ToldAboutScene = Annotated[Told, Group(told_about_scene)]
+ToldAboutViews = Annotated[Told, Group(told_about_views)]
 
 
 def as_options(told: Told) -> list[str]:

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from gradcon import engines
+from gradcon.cli.groups import Group
 from gradcon.errors import InputError
+from gradcon.methods.options import Options
 from gradcon.methods.registry import METHODS
 from gradcon.pictures.colour_maps import COLOUR_MAPS
 
@@ -70,7 +72,7 @@ Scheduler = Annotated[
 ]
 
 
-def parse_range(text: str | None) -> tuple[float, float] | None:
+def _parse_range(text: str | None) -> tuple[float, float] | None:
     """Parse the option --range, such as "-2,3"."""
     if text is None:
         return None
@@ -79,3 +81,23 @@ def parse_range(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         raise InputError("range", f"{text!r} is not LOW,HIGH", "give two numbers, such as --range=-2,3") from None
     return low, high
+
+
+def options_given(
+    method: Method = Options.method,
+    without: Without = None,
+    alpha: Alpha = Options.alpha,
+    epsilon: Epsilon = Options.epsilon,
+    scales: Scales = None,
+    solves: Solves = Options.solves,
+    disparity_range: Range = None,
+    noise: Noise = None,
+    no_gains: NoGains = False,
+    align: Align = False,
+) -> Options:
+    """Collect the options of an estimate."""
+    limits = _parse_range(disparity_range)
+    return Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
+
+
+OptionsGiven = Annotated[Options, Group(options_given)]

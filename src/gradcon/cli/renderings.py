@@ -11,6 +11,7 @@ import typer
 from gradcon import engines
 from gradcon.cli import openings
 from gradcon.cli.app import SceneArgument, app, refuse_result_file, say
+from gradcon.cli.groups import grouped
 from gradcon.cli.parameters import Engine
 from gradcon.cli.results_of_scenes import open_both, parse_pair
 from gradcon.errors import InputError
@@ -28,6 +29,7 @@ FRAMES = 50
 
 
 @app.command("synthesise")
+@grouped
 def _synthesise(
     scene: SceneArgument,
     result: ResultArgument,
@@ -41,13 +43,8 @@ def _synthesise(
     frames: Annotated[int | None, typer.Option(help=f"The number of frames of the film [default: {FRAMES}].")] = None,
     views: openings.Views = "all",
     engine: Engine = "auto",
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> None:
     """Make the view of a camera that was never there.
 
@@ -57,7 +54,6 @@ def _synthesise(
     from gradcon.rendering.paths import check_path, places_along
     from gradcon.rendering.synthesis import is_between, refuse_far, span, synthesised
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     where = None if at is None else parse_pair("at", at, "U,V")
     if path is not None:
         check_path(path, FRAMES if frames is None else frames)
@@ -79,6 +75,7 @@ def _synthesise(
 
 
 @app.command("refocus")
+@grouped
 def _refocus(
     scene: SceneArgument,
     result: ResultArgument,
@@ -91,13 +88,8 @@ def _refocus(
     frames: Annotated[int | None, typer.Option(help=f"The number of frames of the film [default: {FRAMES}].")] = None,
     views: openings.Views = "all",
     engine: Engine = "auto",
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> None:
     """Make the picture of a wide lens: sharp at one pixel, and blurred nearer and farther.
 
@@ -106,7 +98,6 @@ def _refocus(
     from gradcon.rendering.paths import check_frames
     from gradcon.rendering.refocusing import check_aperture, focus_at, refocused
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     ends = [parse_pair("at", at, "X,Y")] + ([] if to is None else [parse_pair("to", to, "X,Y")])
     check_aperture(aperture)
     if to is not None:

@@ -9,11 +9,13 @@ import typer
 
 from gradcon.cli import openings
 from gradcon.cli.app import Json, SceneArgument, app, as_json, check_picture, refuse_unwritable, say
+from gradcon.cli.groups import grouped
 from gradcon.cli.parameters import Flip
 from gradcon.errors import InputError
 
 
 @app.command("info")
+@grouped
 def _info(
     scene: SceneArgument,
     views: openings.Views = "all",
@@ -23,13 +25,8 @@ def _info(
     ] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", hidden=True)] = False,  # from when it was the default
     json: Json = False,
-    reference: openings.Reference = None,
-    pattern: openings.Pattern = None,
-    size_factor: openings.SizeFactor = None,
-    grid: openings.Grid = None,
-    micro_images: openings.MicroImages = False,
-    neighbours: openings.Neighbours = None,
-    slide: openings.Slide = False,
+    *,
+    told: openings.ToldAboutScene,
 ) -> None:
     """Report which format a scene has, and how it was recognised.
 
@@ -44,7 +41,6 @@ def _info(
     from gradcon.pictures.contact_sheet import contact_sheet, on_a_grid
     from gradcon.scene.layout import Layout
 
-    told = openings.told_about_scene(reference, pattern, size_factor, grid, micro_images, neighbours, slide)
     layout = Layout.parse(flip)
     check_picture(picture)
     listing = open_frames(scene, **told).listing.chosen(views).laid_out(layout)
