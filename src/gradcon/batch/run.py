@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -101,8 +100,6 @@ def run_batch(
             warm_up = partial(compile_engine, kind.name, options.method)
     Layout.parse(flip)
     check_start(options.method, initial)
-    if initial is not None and not math.isfinite(initial):
-        raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")
     parameters = work_parameters(
         options,
         told,

@@ -8,6 +8,7 @@ To add one of the paper's kind, add a recipe to `schedules`.  To add another kin
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -131,8 +132,12 @@ def check_parameter(method: str, name: str) -> None:
 
 
 def check_start(method: str, initial: ArrayLike | None) -> None:
-    """Reject a number to start from if the method searches all disparities."""
-    if initial is not None and METHODS[method].start is None and as_array(initial, "initial").ndim == 0:
+    """Reject a number to start from if the method searches all disparities, or if it is not finite."""
+    if initial is None or as_array(initial, "initial").ndim:
+        return
+    if METHODS[method].start is None:
         other = next(other.name for other in METHODS.values() if other.start is not None)
         problem = f"is a number, but the method {method} searches all disparities and needs none to start from"
         raise InputError("initial", problem, f"leave it out, give a map, or use the method {other}")
+    if not math.isfinite(initial):  # type: ignore[arg-type]
+        raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")
