@@ -59,7 +59,7 @@ def test_an_attribute_that_never_ends(tmp_path: Path, capfd: pytest.CaptureFixtu
     heap = content.index(b"GCOL") + 16
     content[heap : heap + 16] = bytes(16)  # the first object becomes free space, whose size is 0
     path.write_bytes(content)
-    refused(path, "takes more than 5 seconds to read", capfd)
+    refused(path, "takes more than 4 seconds to read", capfd)
 
 
 def test_codecs_that_nobody_knows_are_named_in_one_line(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_child_that_was_ended_in_between_is_started_again(tmp_path: Path) -> N
 def test_a_process_that_only_waits_is_ended_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(path := tmp_path / "lf.h5")
     monkeypatch.setattr(Limits, "patience", 1.0)
-    with pytest.raises(InputError, match=r"lf\.h5: takes more than 5 seconds"):
+    with pytest.raises(InputError, match=r"lf\.h5: takes more than 4 seconds"):
         call("hdf5_file.describe", path, datasets=["LF"], attributes=[])
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-SECONDS = 5.0  # of computing, for a file of next to nothing
+SECONDS = 4.0  # of computing, for a file of next to nothing
 MEMORY = 2**29  # bytes, for the same
 RATE = 1e7  # bytes a second: the slowest codec on a slow machine still unpacks this much
 COPIES = 4  # of what is unpacked, which a library may hold at once
