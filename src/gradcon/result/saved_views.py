@@ -22,6 +22,7 @@ from gradcon.result.views_folder import FORMAT, MAX_LIST_BYTES
 from gradcon.scene import Camera
 
 _AGAIN = "estimate the views again"
+_LARGEST = 1e12  # of the numbers that describe where a view stands, which are in pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,8 @@ def _place(row: dict[str, Any]) -> Place:
     M, m = np.array(row["M"], np.float64), np.array(row["m"], np.float64)
     if M.shape != (3, 3) or m.shape != (3,) or not (np.isfinite(M).all() and np.isfinite(m).all()):
         raise ValueError
+    if not (1 / _LARGEST < np.abs(M).max() < _LARGEST and np.abs(m).max() < _LARGEST and np.linalg.cond(M) < _LARGEST):
+        raise ValueError  # no camera sees the reference's pixels like that
     camera = row["camera"]
     return Place(M, m, Camera.of(camera["K"], camera["R"], camera["t"], str(row["view"])) if camera else None)
 
