@@ -230,3 +230,26 @@ def test_damaged_lists_of_views_are_refused(place: Path, tmp_path: Path, capsys:
         assert sentence in text
         assert text.count("\n") == 1
     assert not (tmp_path / "cloud.ply").exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"M": [[0] * 3] * 3},
+        {"M": (1e300 * np.eye(3)).tolist()},
+        {"M": (1e-200 * np.eye(3)).tolist()},
+        {"m": [1e308] * 3},
+    ],
+)
+@pytest.mark.parametrize("command", ["fuse", "report"])
+def test_places_that_no_camera_can_have_are_refused(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, fields: dict[str, Any]
+) -> None:
+    path = every_view(place, tmp_path / "all") / "views.json"
+    listed = json.loads(path.read_text())
+    listed["views"][1] |= fields
+    path.write_text(json.dumps(listed))
+    out = tmp_path / {"fuse": "cloud.ply", "report": "page.html"}[command]
+    assert main([command, str(path.parent), "--out", str(out)]) == 2
+    assert capsys.readouterr().err.startswith(f"gradcon: {path}: does not describe its views ")
+    assert not out.exists()

@@ -195,6 +195,13 @@ def squares(folder: Path, cameras: list[float], **views: Any) -> Path:
     return write_report([folder], folder.with_suffix(".html")).path
 
 
+@pytest.mark.parametrize("right", [2.0, -2.0, 1.0, -3.0])
+def test_near_surfaces_hide_far_ones_from_every_side(browser: Browser, tmp_path: Path, right: float) -> None:
+    browser.open(squares(tmp_path / "a", THREE))
+    # What the square uncovers is blue, and only another camera shows it.
+    assert np.abs(at(browser, right=right) - seen_from(right)).max() <= 12  # a JPEG of noise loses so much
+
+
 def sharp_at(x: int, y: int) -> dict[str, Any]:
     return {"x": (x + 0.5) / WIDTH, "y": (y + 0.5) / HEIGHT, "of": "", "w": 0}
 

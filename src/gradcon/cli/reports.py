@@ -20,7 +20,8 @@ def _report(
 ) -> int:
     """Write a page that shows one result, or several side by side.
 
-    The page is one HTML file that opens offline.  A damaged result is named and left out; the exit code is then 1.
+    The page is one HTML file that opens offline.  Of a folder with a map for every view, it shows the result of the
+    reference and the points of all maps fused.  A damaged result is named and left out; the exit code is then 1.
     """
     from gradcon.report import write_report
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from gradcon.errors import InputError
 from gradcon.fusion.folder import StoredResult, read_maps, results_of_views
 from gradcon.fusion.merging import fuse_maps
@@ -35,7 +37,8 @@ def read_result(folder: Path) -> ResultPage:
 def _fused(found: list[StoredResult], damaged: list[InputError], notes: list[str]) -> FusedPoints | None:
     """Fuse the maps that can be read; if no cloud comes of it, add a note."""
     try:
-        return FusedPoints.of_cloud(fuse_maps(read_maps(found, damaged=damaged)))
+        with np.errstate(all="ignore"):  # as in `read_folder`
+            return FusedPoints.of_cloud(fuse_maps(read_maps(found, damaged=damaged)))
     except InputError as reason:
         notes.append(f"{reason} The page shows the points of the reference alone.")
         return None

@@ -107,7 +107,7 @@ function newViewInWords(result, { scale, width, height }, place, { guessed }, fo
     said.push(`Sharp at pixel ${at}, where the disparity is ${fixed(focus / scale, 3)}.`);
     said.push(`A disparity 1 away is blurred to a disc of ${short(state.aperture)} pixels.`);
   } else said.push("Everything is sharp.");
-  if (guessed) said.push(`No view shows ${wholePercent(guessed)} of its pixels, which are guessed.`);
+  if (guessed) said.push(`Guessed, because no view shows them: ${wholePercent(guessed)} of its pixels.`);
   if (width < result.width) said.push(`Drawn with ${width} x ${height} of ${result.width} x ${result.height} pixels.`);
   return said.join(" ");
 }
