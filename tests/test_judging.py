@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
 from gradcon import Options, Scene, estimate, leave_out, synth
+from gradcon.cli import main
+from gradcon.experiments import judge
 from gradcon.judging.opinion import asked_views
 from gradcon.scene.variants import without_views
 from layered_scenes import CROSS, Layer, edge, layered
@@ -124,3 +128,26 @@ def test_of_two_other_views_one_is_asked() -> None:
 def test_views_that_show_nothing_raise_no_suspicion_and_no_warning() -> None:
     flat = Scene(np.full((32, 32), 0.5), np.full((3, 32, 32), 0.5), CROSS[:3])
     assert np.isfinite(leave_out(flat, np.zeros((32, 32)), used=["target 0"]).suspected_rmse)
+
+
+@pytest.mark.slow
+def test_the_experiment_ranks_the_maps_of_a_scene(tmp_path: Path) -> None:
+    for seed, name in enumerate(("cotton", "town")):
+        synth.write("occlusion", tmp_path / "hci" / name, (64, 64), views=9, seed=seed)
+    command = ["reproduce", "--hci", str(tmp_path / "hci"), "--out", str(tmp_path / "out"), "--only", "judge"]
+    assert main([*command, "--quick", "--engine", "cpu", "--workers", "1"]) == 0
+    found = json.loads((tmp_path / "out" / "results.json").read_text())["tables"]["judge"]
+    assert list(found) == ["cotton", "mean"]  # a quick run takes one scene
+    errors = found["cotton"]["maps"]
+    assert set(judge.QUICK_SETTINGS) < set(errors)
+    true, suspected = ([each[name] for each in errors.values()] for name in ("rmse", "suspected_rmse"))
+    assert found["cotton"]["rmse"]["all"] == pytest.approx(spearmanr(true, suspected)[0])
+    assert found["cotton"]["rmse"]["all"] > 0.8
+    assert found["mean"]["rmse"] == found["cotton"]["rmse"]
+
+
+def test_maps_that_are_equally_good_have_no_rank_correlation() -> None:
+    same = {"suspected_rmse": 0.1, "rmse": 0.2, "suspected_badpix_007": 1.0, "badpix_007": 2.0, "rmse_where_right": 0.1}
+    row = judge._row("scene", {"errors": {"sweep": same, "gcm": same}, "own_rmse": 0.1, "sure": 90.0})
+    assert row["rmse"] == {"all": None, "estimated": None, "others": None}
+    assert judge._mean([row, row])["rmse"]["all"] is None

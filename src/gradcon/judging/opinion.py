@@ -22,7 +22,6 @@ from gradcon.scene import Scene
 from gradcon.scene.selection import spread
 from gradcon.scene.variants import without_views
 
-ENGINE = "auto"
 FEWEST = 4  # views; the opinion of one or two is often worse than the map
 BAD = 0.07  # pixels per unit baseline, as in BadPix 0.07
 SURE = 0.4  # pixels in the farthest view: the deviation up to which the opinion counts
@@ -49,7 +48,7 @@ class Opinion(NamedTuple):
         return Suspicion(errors, rmse(told), 100 * float(np.mean(told > BAD)))
 
 
-def second_opinion(scene: Scene, left: Sequence[int]) -> Opinion:
+def second_opinion(scene: Scene, left: Sequence[int], engine: str = "auto") -> Opinion:
     """Return what the reference and the views that were left out suggest; 1 is the first target.
 
     The options are the same for every map of a scene, so that their judgements can be compared.  All views together
@@ -58,12 +57,12 @@ def second_opinion(scene: Scene, left: Sequence[int]) -> Opinion:
     asked = asked_views(scene, left)
     others = without_views(scene, [name for k, name in enumerate(scene.target_names, 1) if k not in asked])
     others.ground_truth = None
-    compile_for(scene, Options(), ENGINE)
+    compile_for(scene, Options(), engine)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # who made the map has heard them
-        findings = look_at(scene, Options(), ENGINE, check_places=False).findings
+        findings = look_at(scene, Options(), engine, check_places=False).findings
         options = Options(disparity_range=findings.disparity_range) if findings.differ else Options()
-        result = estimate(others, options, engine=ENGINE, check_directions=False)
+        result = estimate(others, options, engine=engine, check_directions=False)
     sure = np.asarray(result.uncertainty) * float(np.hypot(*others.baselines.T).max()) < SURE
     if scene.seen is not None:
         sure &= scene.seen[0]
