@@ -25,15 +25,16 @@ LAYERS = {
     "methods": {"engines", "io", "result", "scene"},
     "synth": {"io", "scene"},
     "rendering": {"engines", "io", "pictures", "result", "scene"},
+    "judging": {"methods", "rendering", "result", "scene"},
     "fusion": {"io", "result", "scene"},
     "report": {"fusion", "io", "pictures", "result", "scene"},
     "jobs": set(),
     "batch": {"engines", "io", "jobs", "methods", "pictures", "report", "result", "scene"},
-    "experiments": {"engines", "io", "jobs", "methods", "pictures", "result", "scene", "synth"},
+    "experiments": {"engines", "io", "jobs", "judging", "methods", "pictures", "result", "scene", "synth"},
     "bench": {"engines", "experiments", "io", "jobs", "methods", "scene", "synth"},
     "cli": {
-        "batch", "bench", "engines", "experiments", "fusion", "io", "methods", "pictures", "rendering", "report",
-        "result", "scene", "synth",
+        "batch", "bench", "engines", "experiments", "fusion", "io", "judging", "methods", "pictures", "rendering",
+        "report", "result", "scene", "synth",
     },
 }  # fmt: skip
 

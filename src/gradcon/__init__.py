@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from gradcon.io.formats.lightfield_array import save_lightfield
     from gradcon.io.maps import Map, read_map, read_maps, write_map
     from gradcon.io.pfm import read_pfm, write_pfm
+    from gradcon.judging import LeftOut, LeftOutView, leave_out
     from gradcon.methods.estimation import estimate
     from gradcon.methods.every_view.estimation import estimate_views
     from gradcon.methods.many import estimate_many
     from gradcon.methods.options import Options
-    from gradcon.rendering import LeftOut, LeftOutView, leave_out, refocus, synthesise
+    from gradcon.rendering import refocus, synthesise
     from gradcon.report import WrittenPage, write_report
     from gradcon.result import Result, Solve
     from gradcon.result.agreement import Agreement
@@ -99,11 +100,12 @@ _HOMES = {
     "gradcon.io.formats.lightfield_array": ("save_lightfield",),
     "gradcon.io.maps": ("Map", "read_map", "read_maps", "write_map"),
     "gradcon.io.pfm": ("read_pfm", "write_pfm"),
+    "gradcon.judging": ("LeftOut", "LeftOutView", "leave_out"),
     "gradcon.methods.estimation": ("estimate",),
     "gradcon.methods.every_view.estimation": ("estimate_views",),
     "gradcon.methods.many": ("estimate_many",),
     "gradcon.methods.options": ("Options",),
-    "gradcon.rendering": ("LeftOut", "LeftOutView", "leave_out", "refocus", "synthesise"),
+    "gradcon.rendering": ("refocus", "synthesise"),
     "gradcon.report": ("WrittenPage", "write_report"),
     "gradcon.result": ("Result", "Solve"),
     "gradcon.result.agreement": ("Agreement",),

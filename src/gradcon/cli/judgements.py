@@ -14,8 +14,8 @@ from gradcon.scene.units import DISPARITY_UNIT
 def judge(disparity: Path, scene: Path, told: Told, picture: Path | None, json: bool) -> None:
     """Predict the views that a result was not made from, print how well, and draw where the map fails."""
     from gradcon.files import write_file
+    from gradcon.judging import LeftOut, leave_out
     from gradcon.pictures.failures import failure_picture
-    from gradcon.rendering import LeftOut, leave_out
 
     both = open_both(scene, disparity, told)
     found: LeftOut = leave_out(both.scene, both.disparity, both.used)
@@ -31,6 +31,7 @@ def judge(disparity: Path, scene: Path, told: Told, picture: Path | None, json: 
         (f"PSNR, mean of {len(found.views)} views", found.psnr, "dB"),
         ("SSIM", found.ssim, "1 is best"),
         ("pixels that other views see", found.seen, "%"),
+        ("pixels that they can tell", found.sure, "%"),
         ("suspected RMSE", found.suspected_rmse, DISPARITY_UNIT),
         ("suspected BadPix 0.07", found.suspected_badpix_007, "% of pixels"),
     ]

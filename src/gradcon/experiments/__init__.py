@@ -27,6 +27,7 @@ EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi
     "beyond",
     "settings",
     "disturbed",
+    "judge",
 )
 FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 

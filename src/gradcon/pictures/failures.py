@@ -22,7 +22,7 @@ def failure_picture(view: NDArray[Any], failures: NDArray[np.float32], title: st
     left.set_title(title, parse_math=False)
     most = max(float(np.percentile(failures, 99)), 1e-6)
     drawn = right.imshow(failures, cmap="inferno", vmin=0, vmax=most, interpolation="nearest")
-    right.set_title("where other disparities fit the left-out views better")
+    right.set_title("how far the left-out views disagree with it")
     for axes in (left, right):
         axes.set_axis_off()
     figure.colorbar(drawn, ax=right, label=f"suspected error ({DISPARITY_UNIT})", shrink=0.8, extend="max")

@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
+from gradcon.judging.opinion import second_opinion
+from gradcon.judging.similarity import psnr, ssim
 from gradcon.rendering.blending import Sources
 from gradcon.rendering.inputs import disparity_of
-from gradcon.rendering.similarity import psnr, ssim
-from gradcon.rendering.suspicion import suspected_error
 from gradcon.result import Result
-from gradcon.result.metrics import rmse
 from gradcon.scene import Scene
-
-BAD = 0.07  # pixels per unit baseline, as in BadPix 0.07
 
 
 @dataclass(frozen=True)
@@ -55,13 +52,16 @@ class LeftOut:
         Whether the map was made without these views.
     psnr, ssim, seen : float
         Means over the views.
+    sure : float
+        The percentage of the reference's pixels whose disparity these views can tell.
     suspected_rmse : float
-        The error of the disparity that the views suggest, in pixels per unit baseline.  It is too large where
-        surfaces have no texture, but it ranks maps of one scene much as their true error does.
+        The root mean square of the suspected errors of these pixels, in pixels per unit baseline.  It ranks maps of one
+        scene much as their true error does, but it holds the errors of the second map too.
     suspected_badpix_007 : float
-        The percentage of pixels whose suspected error exceeds 0.07.
+        The percentage of these pixels whose suspected error exceeds 0.07.
     failures : (height, width) float32
-        The suspected error of each pixel of the reference.
+        The suspected error of each pixel of the reference: how far its disparity is from that of a second map, which
+        was made from these views.  It is 0 where they cannot tell.
     """
 
     views: list[LeftOutView]
@@ -69,13 +69,14 @@ class LeftOut:
     psnr: float
     ssim: float
     seen: float
+    sure: float
     suspected_rmse: float
     suspected_badpix_007: float
     failures: NDArray[np.float32]
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the map in plain types."""
-        names = ("independent", "psnr", "ssim", "seen", "suspected_rmse", "suspected_badpix_007")
+        names = ("independent", "psnr", "ssim", "seen", "sure", "suspected_rmse", "suspected_badpix_007")
         return {**{name: getattr(self, name) for name in names}, "views": [vars(view) for view in self.views]}
 
 
@@ -83,8 +84,8 @@ def leave_out(scene: Scene, result: Any, used: Collection[str] | None = None) ->
     """Judge a disparity map by views that it was not made from, without ground truth.
 
     Each of these views is predicted from the map and the views that were used, and compared with the real one.  Then
-    the disparity of every pixel is compared with others that are near it: where another one explains these views
-    better, the difference is the suspected error.
+    a second map of the reference is made from these views by `sweep`, with nothing set.  The difference of the two maps
+    is the suspected error.
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ def leave_out(scene: Scene, result: Any, used: Collection[str] | None = None) ->
         The disparity of the scene's reference view.
     used : collection of str, optional
         The names of the views that the map was made from; a Result knows them.  If they are not known, or if no other
-        views are left, every view is predicted from all others, although the map was made from it.
+        views are left, every view is predicted from all others, and the second map is made from half of the views,
+        although the first was made from them too.  If fewer than four are left, others help to make the second map.
 
     Returns
     -------
@@ -122,16 +124,18 @@ def leave_out(scene: Scene, result: Any, used: Collection[str] | None = None) ->
     for k in left or every:
         without = left if independent else [k]
         views.append(_compare(scene, sources, k, without))
-    failures = suspected_error(scene, sources.disparity, left or list(every))
+    second = second_opinion(scene, left)
+    suspicion = second.of(sources.disparity)
     return LeftOut(
         views,
         independent,
         float(np.mean([view.psnr for view in views])),
         float(np.mean([view.ssim for view in views])),
         float(np.mean([view.seen for view in views])),
-        rmse(failures.astype(np.float64)),
-        100 * float(np.mean(failures > BAD)),
-        failures,
+        100 * float(second.sure.mean()),
+        suspicion.rmse,
+        suspicion.badpix_007,
+        suspicion.errors,
     )
 
 
