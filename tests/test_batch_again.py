@@ -57,12 +57,19 @@ def test_only_files_of_the_scene_are_removed(tmp_path: Path) -> None:
     (path,) = (out / "jobs").glob("*.json")
     kept = json.loads(path.read_text())
     del kept["sha256"]
-    kept["files"] |= {"../thesis.tex": "", "scene00/../../thesis.tex": "", "scene00/old.pfm": ""}
+    kept["files"] |= {
+        "../thesis.tex": "",
+        "scene00/../../thesis.tex": "",
+        "scene00/confidence.pfm": "",
+        "scene00/a.txt": "",
+    }
     (out / "jobs" / "earlier.json").write_text(json.dumps(kept | {"sha256": sha256_of(kept)}))
-    (out / "scene00" / "old.pfm").write_text("of an earlier input")
+    (out / "scene00" / "confidence.pfm").write_text("of an earlier input")
+    (out / "scene00" / "a.txt").write_text("mine")
     assert batch(scene, "--out", out) == 0
     assert not (out / "jobs" / "earlier.json").exists()
-    assert not (out / "scene00" / "old.pfm").exists()
+    assert not (out / "scene00" / "confidence.pfm").exists()
+    assert (out / "scene00" / "a.txt").read_text() == "mine"
     assert (out / "scene00" / "disparity.pfm").exists()
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
