@@ -49,42 +49,24 @@ def test_only_new_or_changed_scenes_are_computed(tmp_path: Path, capsys: pytest.
     assert results(out)["scene01/disparity.pfm"] == content["scene01/disparity.pfm"]
 
 
-def claim(out: Path, *names: str) -> Path:
-    """Add the file of an earlier job, which may claim anything, to a batch of one scene."""
+def test_only_files_of_the_scene_are_removed(tmp_path: Path) -> None:
+    """The file of an earlier job may claim anything."""
+    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    assert batch(scene, "--out", out) == 0
     (path,) = (out / "jobs").glob("*.json")
     kept = json.loads(path.read_text())
     del kept["sha256"]
-    kept["files"] |= dict.fromkeys(names, "")
-    earlier = out / "jobs" / "earlier.json"
-    earlier.write_text(json.dumps(kept | {"sha256": sha256_of(kept)}))
-    return earlier
-
-
-def test_only_files_of_the_scene_are_removed(tmp_path: Path) -> None:
-    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
+    mine = ["../thesis.tex", "scene00/../../thesis.tex", "notes.txt", "scene00/a.txt"]
+    kept["files"] |= dict.fromkeys([*mine, "scene00/confidence.pfm"], "")
+    (out / "jobs" / "earlier.json").write_text(json.dumps(kept | {"sha256": sha256_of(kept)}))
+    (out / "scene00" / "confidence.pfm").write_text("of an earlier input")
+    for name in mine:
+        (out / name).write_text("mine")
     assert batch(scene, "--out", out) == 0
-    earlier = claim(out, "scene00/old.pfm", "scene00/inner/deep.pfm", "notes.txt")
-    (out / "scene00" / "inner").mkdir()
-    others = [out / "scene00" / "inner" / "deep.pfm", out / "notes.txt"]
-    for path in (out / "scene00" / "old.pfm", *others):
-        path.write_text("of an earlier input")
-    assert batch(scene, "--out", out) == 0
-    assert not earlier.exists()
-    assert not (out / "scene00" / "old.pfm").exists()
+    assert not (out / "jobs" / "earlier.json").exists()
+    assert not (out / "scene00" / "confidence.pfm").exists()
     assert (out / "scene00" / "disparity.pfm").exists()
-    assert all(path.exists() for path in others)
-
-
-@pytest.mark.parametrize("name", ["../thesis.tex", "scene00/../../thesis.tex"])
-def test_nothing_is_removed_for_a_job_that_claims_files_elsewhere(tmp_path: Path, name: str) -> None:
-    (scene,), out = write_scenes(tmp_path / "in", 1), tmp_path / "out"
-    (tmp_path / "thesis.tex").write_text("mine")
-    assert batch(scene, "--out", out) == 0
-    claim(out, name, "scene00/old.pfm")
-    (out / "scene00" / "old.pfm").write_text("of an earlier input")
-    assert batch(scene, "--out", out) == 0
-    assert (tmp_path / "thesis.tex").read_text() == "mine"
-    assert (out / "scene00" / "old.pfm").exists()
+    assert all((out / name).read_text() == "mine" for name in mine)
 
 
 def test_an_edited_job_file_is_ignored(tmp_path: Path) -> None:

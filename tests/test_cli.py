@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -206,3 +207,17 @@ def test_a_closed_pipe_ends_the_command_quietly(estimated: Any, scene: Path) -> 
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_streams_that_the_shell_has_closed_do_no_harm(scene: Path, tmp_path: Path, closed: str) -> None:
+    out = tmp_path / "out"
+    arguments = ["estimate", scene, "--out", out, "--method", "gcm", "--solves", "1", "--engine", "reference"]
+    line = f"{shlex.join(map(str, [*COMMAND, *arguments]))} {closed}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (out / "result.json").is_file()
+    assert ("written" in done.stdout) == ("1>" not in closed)
+    refused = subprocess.run(f"{line} --alpha=0", shell=True, capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, "")  # its sentence goes to stderr or nowhere

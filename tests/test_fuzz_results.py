@@ -9,7 +9,7 @@ import pytest
 from fuzz.in_tests import hunt_in_tests
 
 MAPS = ("PFM", "PNG map", "TIFF map", "NPZ map", "EXR map")
-OWN = ("result", "weights", "video list", "batch list", "job")
+OWN = ("result", "views", "judged", "weights", "video list", "batch list", "job")
 pytestmark = pytest.mark.slow
 
 
@@ -19,5 +19,5 @@ def test_no_mutated_file_breaks_anything(tmp_path: Path) -> None:
         "--cases",
         "1500",
         "--formats",
-        "PFM,PNG map,TIFF map,NPZ map,EXR map,result,weights,video list,batch list,job",
+        "PFM,PNG map,TIFF map,NPZ map,EXR map,result,views,judged,weights,video list,batch list,job",
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from gradcon.errors import InputError
 from gradcon.files import make_folder, write_file, write_files
+from gradcon.files.leftovers import temporary_name
 
 
 def test_writes_and_replaces(tmp_path):
@@ -66,3 +68,19 @@ def test_a_folder_in_the_way_is_found_before_anything_is_replaced(tmp_path):
         write_files(tmp_path, [("x", b"new"), ("y", b"new"), ("z", b"new")])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "y"]
     assert (tmp_path / "x").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("letters", [200, 230, 255])
+def test_names_as_long_as_file_systems_allow(tmp_path: Path, letters: int) -> None:
+    path = tmp_path / ("n" * letters)
+    left = temporary_name(path)
+    left.write_bytes(b"left by a process that was killed")
+    write_file(path, b"content")
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes() == b"content"
+
+
+def test_a_name_that_is_too_long_is_refused_by_that_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"/n{256}: cannot be written \(file name too long\)"):
+        write_file(tmp_path / ("n" * 256), b"content")
+    assert not list(tmp_path.iterdir())

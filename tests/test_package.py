@@ -69,7 +69,7 @@ def test_metadata(metadata: Message, wheel: dict[str, bytes]) -> None:
     needed = {line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line}
     assert needed == set(project["dependencies"])
     assert metadata.get_payload() == (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    assert b"gradcon = gradcon.cli:run" in wheel[f"{ROOT}.dist-info/entry_points.txt"]
+    assert b"gradcon = gradcon.__main__:start" in wheel[f"{ROOT}.dist-info/entry_points.txt"]
     assert wheel[f"{ROOT}.dist-info/licenses/LICENSE"] == (CHECKOUT / "LICENSE").read_bytes()
 
 

@@ -44,3 +44,25 @@ def test_a_signal_ends_a_command_quietly(number: signal.Signals, way: str) -> No
     program = PROGRAM.format(number=int(number), inside=inside)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (128 + number, "")
+
+
+IMPORTING = """
+import builtins, os, signal
+import gradcon.__main__
+signal.signal(signal.SIGINT, signal.default_int_handler)
+real = builtins.__import__
+
+def imported(name, *more):
+    if name == "typer":
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *more)
+
+builtins.__import__ = imported
+gradcon.__main__.start()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_ctrl_c_while_modules_are_imported_ends_a_command_quietly() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "")

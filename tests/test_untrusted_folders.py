@@ -47,6 +47,25 @@ def test_a_list_that_leads_out_of_the_folder(tmp_path: Path, folder: str, capsys
     assert everything(tmp_path) == before
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_list_that_calls_other_folders_its_own(tmp_path: Path, own: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither the scene's own folder, nor one that holds something else, gets a result."""
+    out = tmp_path / "out"
+    (scene,) = write_scenes(out, 1, size=16)
+    assert batch(scene, "--out", tmp_path / "other") == 0
+    told = json.loads((tmp_path / "other" / "batch.json").read_text())
+    (out / "mine").mkdir()
+    (out / "mine" / "disparity.png").write_text("mine")
+    (out / "mine" / "thesis.txt").write_text("mine")
+    folder = scene.name if own else "mine"
+    (out / "batch.json").write_text(json.dumps({**told, "scenes": {folder: str(scene)}}))
+    before = everything(tmp_path)
+    assert batch(scene, "--out", out) == 2
+    says = "is the folder of the scene itself" if own else "exists and does not belong to this batch"
+    assert f"{out / folder}: {says}" in capsys.readouterr().err
+    assert everything(tmp_path) == before
+
+
 def test_a_link_that_leads_out_of_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (scene,) = write_scenes(tmp_path / "in", 1, size=16)
     out = tmp_path / "out"

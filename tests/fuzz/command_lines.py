@@ -28,6 +28,7 @@ INPUTS = (
         "result",
         "result",
         "result/disparity.pfm",
+        "views",
         "map.png",
     ),
     *("video", "empty", "empty.png", "pipe", "pipes", "text.txt", "missing", "missing/deep", LONG, f"{LONG}/x", BYTES),
@@ -69,10 +70,16 @@ CHOICES: dict[str, tuple[str, ...]] = {  # what an option can mean, besides all 
     "only": ("epsilon", "alpha", ",", "epsilon,nothing"),
     "scheduler": ("nowhere", "missing.json"),
     "workers": ("1", "2", "0", "-1"),
+    "references": ("input_Cam040.png", "a.png,b.png", "input_Cam040.png,input_Cam040.png", ",", "nothing"),
+    "results": ("views", "result", "views/input_Cam040.png", "scene"),
+    "at": ("0.5,0", "3,4", "0,0", "-1,1", "1e39,0", "nan,0", "1", "1,2,3", "99,99"),
+    "to": ("5,6", "0,0", "-1,0", "inf,0"),
+    "path": ("circle", "line", "spiral"),
+    "aperture": ("2", "0.5", "0", "-1", "1e12", "nan"),
     "initial": ("0", "1", "scene", "result", "result/disparity.pfm"),
 }
 TYPICAL = {"engine": "reference", "solves": "2", "size": "16", "workers": "1"}  # without these a command takes long
-WEIGHTS = {"demo": 0.1, "bench": 0.1, "reproduce": 0.3, "doctor": 0.5, "estimate": 3.0}
+WEIGHTS = {"estimate": 3.0, "fuse": 2.0, "demo": 0.1, "bench": 0.1, "reproduce": 0.3, "doctor": 0.5}
 
 
 @cache

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from fuzz.hunt import make_samples
 
-PARTS = {"scene": ("HCI", 0), "rig": ("rig.toml", 0), "result": ("result", 0), "video": ("video", 2)}
+PARTS = {
+    "scene": ("HCI", 0),
+    "rig": ("rig.toml", 0),
+    "result": ("result", 0),
+    "video": ("video", 2),
+    "views": ("views", 0),
+}
 FILES = {"lf.npz": ("NPZ", 0), "map.png": ("PNG map", 0)}
 PIPES = ("pipe", "pipe.png", "pipes/v_0_0.png", "pipes/v_0_1.png")
 LINKS = {"loop": "loop", "broken": "nowhere"}
@@ -20,7 +26,7 @@ def sandbox_files() -> dict[str, bytes]:
     found = {"empty.png": b"", "text.txt": b"neither a scene nor a map\n"}
     for part, (name, place) in PARTS.items():
         files = samples[name][place].files
-        found |= {f"{part}/{file.removeprefix('result/')}": content for file, content in files.items()}
+        found |= {f"{part}/{file.removeprefix(f'{part}/')}": content for file, content in files.items()}
     return found | {file: next(iter(samples[name][place].files.values())) for file, (name, place) in FILES.items()}
 
 

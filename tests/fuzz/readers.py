@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from fuzz.texts import steers_terminal
-from gradcon import Scene, open_frames, open_scene, read_maps
+from gradcon import Scene, open_frames, open_scene, read_maps, read_views
 from gradcon.batch.folder import BatchFolder
-from gradcon.cli import videos
+from gradcon.cli import judgements, videos
 from gradcon.files import to_json
+from gradcon.fusion import folder
+from gradcon.fusion.merging import fuse_maps
+from gradcon.io import pfm
 from gradcon.jobs import Store
 from gradcon.report.folder import ResultPage, read_folder
 from gradcon.report.page import render
+from gradcon.result.agreement import read_agreement
 
 MOST_FRAMES = 3  # of a video are read
 
@@ -69,6 +73,31 @@ def page(path: Path) -> None:
 
 def _refuse_constant(name: str) -> None:
     raise StrangeError(f"{name} in the page")
+
+
+def views(path: Path) -> None:
+    """Do what `gradcon fuse` does with the maps of every view."""
+    for view in read_views(path).views.values():
+        for part in (view.disparity, view.uncertainty, view.place.M, view.place.m):
+            if not np.isfinite(part).all():
+                raise StrangeError(f"a part of {view.folder.name} is not finite")
+    fused(path)
+
+
+def fused(path: Path) -> None:
+    cloud = fuse_maps(folder.read_maps(folder.stored_results([path])))
+    if not np.isfinite(cloud.positions).all():
+        raise StrangeError("a point is not finite")
+
+
+def agreement(path: Path) -> None:
+    read_agreement(path, pfm.read_pfm(path.with_name("disparity.pfm")).shape).summary()
+
+
+def judged(path: Path) -> None:
+    """Do what `gradcon evaluate --leave-out` does."""
+    _, found = judgements.judged(path, path.parent / "scene", {})
+    json.loads(to_json(found.summary()))
 
 
 def job(path: Path) -> None:
@@ -143,6 +172,10 @@ READERS: Mapping[str, Callable[[Path], Any]] = {
     "result maps": maps,
     "report": report,
     "page": page,
+    "views": views,
+    "fused": fused,
+    "agreement": agreement,
+    "judged": judged,
     "job": job,
     "batch list": batch_list,
     "video list": video_list,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from gradcon.batch.checks import check_record
@@ -19,13 +19,15 @@ from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.files import files_in, read_bytes, to_json, write_file
 from gradcon.io.formats.format import Hints
-from gradcon.io.outputs import BATCH_LIST, VIDEO_LIST, refuse_foreign_folder
+from gradcon.io.outputs import BATCH_LIST, RESULT_FILES, VIDEO_LIST, holds_records, refuse_foreign_folder
 from gradcon.io.outputs import SUMMARY as RESULT
 from gradcon.jobs import Store
+from gradcon.pictures.thumbnail import FILE as THUMBNAIL
 
 LIST, BATCH_FORMAT = BATCH_LIST, "gradcon-batch-1"
 JOBS, TABLE, INDEX = "jobs", "summary.csv", "index.html"
 REPORT = "report.html"  # in a scene's folder
+OF_A_SCENE = (*RESULT_FILES, THUMBNAIL, REPORT)  # all that a batch writes there
 
 
 class BatchFolder:
@@ -71,7 +73,10 @@ class BatchFolder:
         entries = name_folders(paths, taken, (JOBS, TABLE, INDEX, LIST), holds)
         for entry in entries:
             place = self.path / entry.folder
-            if entry.folder not in taken and (place.is_symlink() or place.is_file() or _holds_something(place)):
+            if place.exists() and entry.path.exists() and place.samefile(entry.path):
+                raise InputError(place, "is the folder of the scene itself", "choose another folder for the results")
+            holds_other = _holds_foreign if entry.folder in taken else _holds_something  # batch.json may be another's
+            if place.is_symlink() or place.is_file() or holds_other(place):
                 raise InputError(
                     place, "exists and does not belong to this batch", "move it away, or choose another folder"
                 )
@@ -113,10 +118,11 @@ class BatchFolder:
                 kept = self.store.read(path)
                 folder = kept["job"]["parameters"]["folder"]
                 check_record(kept["record"], folder)
-                for name in (folder, *kept["files"]):
-                    inside(self.path, name, path)
-                found.setdefault(folder, []).append({**kept, "key": path.stem})
-            except (InputError, LookupError, TypeError):
+                inside(self.path, folder, path)
+                own = {f"{folder}/{name}" for name in OF_A_SCENE}  # whatever else it claims is not its own
+                mine = {name: sha256 for name, sha256 in kept["files"].items() if name in own}
+                found.setdefault(folder, []).append({**kept, "files": mine, "key": path.stem})
+            except (InputError, LookupError, TypeError, AttributeError):
                 continue  # it is damaged: the scene's job will not find it either
         return found
 
@@ -128,8 +134,7 @@ class BatchFolder:
             files = {name for job in kept if job["key"] == keys[folder] for name in job["files"]}
             for job in kept:
                 if job["key"] != keys[folder]:
-                    own = {name for name in job["files"] if PurePosixPath(name).parent == PurePosixPath(folder)}
-                    for name in {*own, f"{folder}/{REPORT}"} - files:  # also the page of a result that is gone
+                    for name in {*job["files"], f"{folder}/{REPORT}"} - files:  # also the page of a result that is gone
                         (self.path / name).unlink(missing_ok=True)
                     (self.store.folder / f"{job['key']}.json").unlink(missing_ok=True)  # last: it lists the others
 
@@ -166,6 +171,12 @@ class BatchFolder:
 
 def _holds_something(folder: Path) -> bool:
     return folder.is_dir() and bool(files_in(folder))
+
+
+def _holds_foreign(folder: Path) -> bool:
+    """Return whether a folder holds other files than a result, and no result, of which a killed run leaves a part."""
+    others = [] if not folder.is_dir() else [path for path in files_in(folder) if path.name not in OF_A_SCENE]
+    return any(not path.name.startswith(".") for path in others) and not holds_records(folder)
 
 
 def _flat(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ OBJECTS_BETWEEN_COLLECTIONS = 200_000  # the libraries that a command imports ma
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a file name need not be valid text
@@ -57,6 +58,13 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         os._exit(code)
     gc.freeze()  # Python would look for cycles among all objects before it ends, which takes 0.3 s
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Let nothing read what the shell has closed (`2>&-`), and no file take its number, which libraries write to."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def main(arguments: list[str] | None = None) -> int:

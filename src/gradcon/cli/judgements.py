@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradcon.cli.app import as_json, say
 from gradcon.cli.openings import Told
-from gradcon.cli.results_of_scenes import open_both
+from gradcon.cli.results_of_scenes import Both, open_both
+from gradcon.errors import InputError
 from gradcon.io.outputs import LEFT_OUT_PICTURE
 from gradcon.scene.units import DISPARITY_UNIT
+
+if TYPE_CHECKING:
+    from gradcon.judging import LeftOut
+
+
+def judged(disparity: Path, scene: Path, told: Told) -> tuple[Both, LeftOut]:
+    """Open a result and its scene, and predict the views that the result was not made from."""
+    from gradcon.judging import leave_out
+
+    both = open_both(scene, disparity, told)
+    if both.used is not None and not set(both.used) & set(both.scene.target_names):
+        problem = f"was made from none of the views of {scene}"
+        raise InputError(disparity, problem, "give the result of this scene")
+    return both, leave_out(both.scene, both.disparity, both.used)
 
 
 def judge(disparity: Path, scene: Path, told: Told, picture: Path | None, json: bool) -> None:
     """Predict the views that a result was not made from, print how well, and draw where the map fails."""
     from gradcon.files import write_file
-    from gradcon.judging import LeftOut, leave_out
     from gradcon.pictures.failures import failure_picture
 
-    both = open_both(scene, disparity, told)
-    found: LeftOut = leave_out(both.scene, both.disparity, both.used)
+    both, found = judged(disparity, scene, told)
     target = picture or (disparity if disparity.is_dir() else disparity.parent) / LEFT_OUT_PICTURE
     write_file(target, failure_picture(both.scene.colour, found.failures, both.scene.name))
     if json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -17,12 +18,19 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+_LONGEST = 200  # bytes of a name that is lengthened; file systems allow 255
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{12}\.tmp")  # the names that `temporary_name` makes
 
 
 def temporary_name(path: Path) -> Path:
     """Return a new hidden name beside `path`, by which `remove_leftovers` knows what a killed process has left."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{_short(path.name)}.{secrets.token_hex(6)}.tmp")
+
+
+def _short(name: str) -> str:
+    """Return the name, or a hash of one that could not be lengthened."""
+    content = os.fsencode(name)
+    return name if len(content) <= _LONGEST else hashlib.sha256(content).hexdigest()
 
 
 def leftovers(folder: Path, names: Collection[str] | None = None) -> list[Path]:
@@ -31,7 +39,8 @@ def leftovers(folder: Path, names: Collection[str] | None = None) -> list[Path]:
         there = [(Path(entry.path), _TEMPORARY.fullmatch(entry.name)) for entry in os.scandir(folder)]
     except OSError:
         return []
-    return [path for path, match in there if match and (names is None or match[1] in names)]
+    short = None if names is None else set(map(_short, names))
+    return [path for path, match in there if match and (short is None or match[1] in short)]
 
 
 def remove_leftovers(folder: Path, names: Collection[str] | None = None) -> None:

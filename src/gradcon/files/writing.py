@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from gradcon.damage import leaves_folder
@@ -75,7 +75,8 @@ def write_files(
                 os.replace(temporary, final)
         except BaseException as error:
             for temporary, _ in written:
-                temporary.unlink(missing_ok=True)
+                with suppress(OSError):  # the name may be one that the file system does not allow
+                    temporary.unlink(missing_ok=True)
             _remove_empty(created)
             if isinstance(error, OSError):
                 remedy = "make room for it or choose another folder"

@@ -42,6 +42,8 @@ FORMATS = {
     "NPZ map": Format("maps", "npz_map", 5),
     "EXR map": Format("maps", "exr_map", 3),
     "result": Format("results", "result", 4),
+    "views": Format("results", "every_view", 4),
+    "judged": Format("results", "judged", 2),
     "weights": Format("results", "weights", 3),
     "video list": Format("results", "video_list", 5),
     "batch list": Format("results", "batch_list", 5),

@@ -53,6 +53,12 @@ def corpus() -> list[Sample]:
         *_changed(results.batch_list()[0], {"parameters": {"\x1b[31m": 1}}),
         *_changed(results.video_list()[0], {"frames": [{"frame": 0, "folder": "frame_0000", "content": []}]}),
         *_changed(results.result()[0], {"source": {"name": "\x1b[31m", "width": 1e400, "height": "x"}}),
+        *_changed(results.judged()[0], {"source": _source(results.judged()[0]) | {"targets": []}}),
+        *_places("M", [[1, 0, 0], [0, 0, 0], [0, 0, 1]]),
+        *_places("M", [[1, 0, 0], [1e300, 1, 0], [0, 0, 1]]),
+        *_places("m", [10**400, 0, 0]),
+        _replaced(rigs.rig()[1], "rig.toml", b"t = [-0.1, 0, 0]", b"t = [1e30, 0, 0]"),
+        _replaced(rigs.rig()[1], "rig.toml", b"K = [[10.5,", b"K = [[1e-15,"),
         *(_nested(make()[0]) for make in (results.batch_list, results.video_list, results.result)),
         _replaced(rigs.colmap()[0], "sparse/cameras.txt", b"PINHOLE", b"PIN\x1b[31mHOLE"),
         _replaced(rigs.colmap()[0], "sparse/points3D.txt", b"0.5 0 5", b"0.5 0 1e-320"),
@@ -145,6 +151,17 @@ def _changed(sample: Sample, fields: dict[str, Any]) -> list[Sample]:
     (name,) = sample.mutated
     content = json.dumps(json.loads(sample.files[name]) | fields).encode()
     return [Sample({**sample.files, name: content}, sample.reader, sample.opened, sample.mutated)]
+
+
+def _source(sample: Sample) -> Any:
+    return json.loads(sample.files[sample.mutated[0]])["source"]
+
+
+def _places(field: str, value: Any) -> list[Sample]:
+    """Return the maps of every view, the second of which stands at an impossible place."""
+    sample = results.every_view()[0]
+    rows = json.loads(sample.files["views/views.json"])["views"]
+    return _changed(sample, {"views": [rows[0], {**rows[1], field: value}, *rows[2:]]})
 
 
 def _nested(sample: Sample) -> Sample:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import warnings
@@ -13,7 +14,7 @@ import numpy as np
 
 from fuzz.sample import Sample, files_in, in_memory, written
 from fuzz.samples.images import pixels
-from gradcon import Options, Scene, estimate
+from gradcon import Options, Scene, estimate, estimate_views, open_scene, synth
 from gradcon.batch.folder import BATCH_FORMAT
 from gradcon.jobs import Job, Store
 from gradcon.jobs.job import Outcome
@@ -52,6 +53,59 @@ def result() -> list[Sample]:
         Sample(files, "report", "result", (*maps, "result/views.jpg")),
         Sample({name: files[name] for name in maps}, "page", "result", ("result/result.json",)),
     ]
+
+
+@cache
+def _every_view() -> dict[str, bytes]:
+    scene = synth.render("planes", (SIDE, SIDE), views=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        every = estimate_views(scene, Options("gcm", solves=1), engine="reference")
+    files = written(lambda folder: every.save(folder / "views"))
+    for name in [name for name in files if name.endswith("result.json")]:
+        summary = json.loads(files[name])
+        _fix_times(summary)
+        before, files[name] = files[name], json.dumps(summary).encode()
+        old, new = (hashlib.sha256(content).hexdigest().encode() for content in (before, files[name]))
+        files["views/views.json"] = files["views/views.json"].replace(old, new)
+    listed = json.loads(files["views/views.json"])
+    _fix_times(listed)
+    listed["seconds"] = dict.fromkeys(listed["seconds"], 1.0)
+    return files | {"views/views.json": json.dumps(listed).encode()}
+
+
+def every_view() -> list[Sample]:
+    files = _every_view()
+    folder = json.loads(files["views/views.json"])["views"][1]["folder"]
+    counts, result = (f"views/{folder}/{name}" for name in ("agreement.npz", "result.json"))
+    first = "views/" + json.loads(files["views/views.json"])["views"][0]["folder"]
+    return [
+        Sample(files, "views", "views", ("views/views.json",)),
+        Sample({**files, result: _without_hashes(files[result])}, "agreement", counts, (counts,), "zip"),
+        Sample({**files, result: _without_hashes(files[result])}, "agreement", counts, (counts,)),
+        Sample(files, "fused", first, (f"{first}/result.json",)),
+    ]
+
+
+def _without_hashes(summary: bytes) -> bytes:
+    return json.dumps({**json.loads(summary), "files": {}}).encode()
+
+
+def judged() -> list[Sample]:
+    """Return a result beside its scene, whose views it says it was made from."""
+
+    def write(folder: Path) -> None:
+        synth.write("planes", folder / "scene", (SIDE, SIDE), views=3)
+        scene = open_scene(folder / "scene", views=2)
+        estimate(scene, Options("gcm", solves=1), engine="reference").save(folder / "result")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        files = written(write)
+    summary = json.loads(files["result/result.json"])
+    _fix_times(summary)
+    files["result/result.json"] = json.dumps(summary).encode()
+    return [Sample(files, "judged", "result", ("result/result.json",))]
 
 
 def weights() -> list[Sample]:
