@@ -18,7 +18,7 @@ from gradcon.engines.cpu.arguments import Model, Sample, Scales, Sums, Views
 from gradcon.engines.cpu.data import data_term
 from gradcon.engines.cpu.filters import blur, derivatives
 from gradcon.engines.cpu.layout import layout_of, table_shape
-from gradcon.engines.cpu.median import NETWORK, median_filter
+from gradcon.engines.cpu.median import median_filter
 from gradcon.engines.cpu.memory import aligned, aligned_copy
 from gradcon.engines.cpu.solver import MultigridSolver
 from gradcon.engines.cpu.threads import Threads
@@ -81,7 +81,7 @@ class CpuEngine(HostEngine[Field, Field]):
         stepped, filtered = self._buffer("stepped", self.shape), aligned(w.shape)
         met = np.empty(len(w), np.int64)
         self._threads.deal(smoothness.limited_step, w, dw, np.float32(limit), stepped, met)
-        self._threads.deal(median_filter, stepped, NETWORK, filtered)
+        self._threads.deal(median_filter, stepped, filtered)
         return filtered, counts._replace(clipped=int(met.sum()) / w.size)
 
     def report(self, before: Field, after: Field, counts: HostCounts) -> StepReport:

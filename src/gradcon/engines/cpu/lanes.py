@@ -14,6 +14,7 @@ from gradcon.engines.cpu.compiling import FAST
 
 FLAGS = tuple(sorted(FAST))
 FLOAT, INT = ir.FloatType(), ir.IntType(32)
+LANES = 16  # pixels at once: vectors of a processor with shorter ones are several of its own
 QUAD = 4  # neighbours that one load brings
 
 
@@ -62,6 +63,13 @@ class Lanes:
         name = f"llvm.floor.v{self.count}f32"
         whole = self.builder.call(cgutils.get_or_insert_function(self.builder.module, floor, name), [self.value])
         return self.builder.fptosi(whole, ir.VectorType(INT, self.count)), self - self._made(whole)
+
+    def ordered(self, other: Lanes) -> tuple[Lanes, Lanes]:
+        """Return the smaller and the larger of two numbers in every lane."""
+        less = self.builder.fcmp_ordered("<", self.value, other.value)
+        smaller = self.builder.select(less, self.value, other.value)
+        more = self.builder.fcmp_ordered(">", self.value, other.value)
+        return self._made(smaller), self._made(self.builder.select(more, self.value, other.value))
 
     def lane(self, i: int) -> Lanes:
         """Return the number of lane i, four times."""

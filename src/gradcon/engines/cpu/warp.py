@@ -9,9 +9,10 @@ import math
 import numpy as np
 
 from gradcon.engines import model
+from gradcon.engines.cpu.lanes import LANES
 from gradcon.engines.cpu.memory import aligned
 from gradcon.engines.cpu.rows import called, compiled, inlined, row
-from gradcon.engines.cpu.warp_lanes import LANES, warp_by_four, warp_by_sixteen
+from gradcon.engines.cpu.warp_lanes import warp_by_four, warp_by_sixteen
 from gradcon.engines.views import COLUMN, GENERAL, PLANAR
 from gradcon.scene import geometry
 

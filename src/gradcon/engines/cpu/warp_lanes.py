@@ -12,9 +12,7 @@ from numba.extending import intrinsic, overload
 
 from gradcon.engines import model
 from gradcon.engines.cpu.compiling import HELPER
-from gradcon.engines.cpu.lanes import INT, Lanes, choose, load, splat, store, transposed
-
-LANES = 16
+from gradcon.engines.cpu.lanes import INT, LANES, Lanes, choose, load, splat, store, transposed
 
 # Both take: where row `y` of the image lies in `pixels`, or where the first row of taps would if y were 0; the view's
 # baseline; the first pixel; the rectangle of the view that counts; the rows w and reference, and the one to write.
