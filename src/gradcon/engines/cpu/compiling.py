@@ -16,6 +16,7 @@ from numba import njit
 # The flags allow reordering, fusing and reciprocals; they do not assume that values are finite.
 FAST = {"contract", "reassoc", "arcp", "nsz", "afn"}
 OPTIONS: dict[str, Any] = {"fastmath": FAST, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+HELPER: Any = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 ENGINES = Path(__file__).parents[1]
 SOURCES = (*ENGINES.glob("*.py"), *ENGINES.glob("cpu/**/*.py"), ENGINES.parent / "scene" / "geometry.py")
 
@@ -56,8 +57,7 @@ def inlined(function: Any, **options: Any) -> Any:
     Calls would not do.  A process that compiles calls a helper in the helper's own library; a process that loads the
     kernel from the cache calls the copy in the kernel's library.  The two copies may round differently.
     """
-    helper: dict[str, Any] = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, **options}
-    return njit(**helper)(function)
+    return njit(**{**HELPER, **options})(function)
 
 
 def called(function: Any, **options: Any) -> Any:

@@ -18,12 +18,12 @@ from gradcon.engines.cpu.arguments import Model, Sample, Scales, Sums, Views
 from gradcon.engines.cpu.data import data_term
 from gradcon.engines.cpu.filters import blur, derivatives
 from gradcon.engines.cpu.layout import layout_of, table_shape
-from gradcon.engines.cpu.median import NETWORK, median_filter
+from gradcon.engines.cpu.median import median_filter
 from gradcon.engines.cpu.memory import aligned, aligned_copy
 from gradcon.engines.cpu.solver import MultigridSolver
 from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
-from gradcon.engines.cpu.warp import MARGIN, warp_views
+from gradcon.engines.cpu.warp import warp_views, with_margins
 from gradcon.engines.host import HostCounts, HostEngine
 from gradcon.engines.views import frames_of, kind_of, order_of, reference_seen
 from gradcon.scene import Scene
@@ -42,11 +42,11 @@ class CpuEngine(HostEngine[Field, Field]):
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.reference = scene.reference
-        self.targets = np.pad(scene.targets, ((0, 0), (MARGIN, MARGIN), (MARGIN, MARGIN)), mode="edge")
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
         self.frames = frames_of(scene)
         self.kinds = np.array([kind_of(M, m) for M, m in zip(self.M, self.m, strict=True)])
+        self.targets = with_margins(scene.targets, self.kinds)
         self.unit, self.truth = scene.unit, scene.known_truth
         self._scales: dict[tuple[int, ...], Scales] = {}
         self._buffers: dict[str, Field] = {}
@@ -81,7 +81,7 @@ class CpuEngine(HostEngine[Field, Field]):
         stepped, filtered = self._buffer("stepped", self.shape), aligned(w.shape)
         met = np.empty(len(w), np.int64)
         self._threads.deal(smoothness.limited_step, w, dw, np.float32(limit), stepped, met)
-        self._threads.deal(median_filter, stepped, NETWORK, filtered)
+        self._threads.deal(median_filter, stepped, filtered)
         return filtered, counts._replace(clipped=int(met.sum()) / w.size)
 
     def report(self, before: Field, after: Field, counts: HostCounts) -> StepReport:

@@ -1,27 +1,63 @@
-"""The 5 x 5 median of the cpu engine, by a network of minima and maxima on whole rows.
+"""The 5 x 5 median of the cpu engine, by a network of minima and maxima on vectors of pixels.
 
-A sorting network compares fixed pairs, so each comparison runs over a row of pixels at once.
+A sorting network compares fixed pairs, so each comparison is done for many pixels at once, in registers.
 """
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from gradcon.engines.cpu.compiling import HELPER
+from gradcon.engines.cpu.lanes import LANES, load, store
 from gradcon.engines.cpu.rows import called, compiled, inlined, row
 from gradcon.engines.median_network import median_network
 from gradcon.engines.model import MEDIAN_SIZE
 
+HALF = MEDIAN_SIZE // 2
 COUNT = MEDIAN_SIZE * MEDIAN_SIZE
-COLUMNS = 256  # at a time, so that all 25 rows stay in the first-level cache
-
-NETWORK = np.array(median_network(COUNT))
 
 
-@called
-def order(values, i, j, n):
-    a, b = row(values, i, 0), row(values, j, 0)
-    for x in range(n):
-        low, high = a[x], b[x]
-        a[x] = np.minimum(low, high)
-        b[x] = np.maximum(low, high)
+def medians(count, a, b, c, d, e, x, out):
+    """out[x + i] = the median of five neighbours from x + i on in each of five rows, for i below count."""
+    for i in range(x, x + count):
+        window = []
+        for line in (a, b, c, d, e):
+            for k in range(MEDIAN_SIZE):
+                window.append(line[i + k])
+        out[i] = sorted(window)[COUNT // 2]
+
+
+def _compiled(count: int) -> Any:
+    @intrinsic
+    def block(typing_context, arguments):
+        def generate(context, builder, signature, values):
+            *lines, x, out = cgutils.unpack_tuple(builder, values[0])
+            offsets = [builder.add(x, x.type(k)) for k in range(MEDIAN_SIZE)]
+            found = [load(builder, builder.gep(line, [offset]), count) for line in lines for offset in offsets]
+            for i, j in median_network(COUNT):
+                found[i], found[j] = found[i].ordered(found[j])
+            store(builder, found[COUNT // 2], builder.gep(out, [x]))
+            return context.get_dummy_value()
+
+        return types.void(arguments), generate
+
+    return block
+
+
+BLOCKS = {count: _compiled(count) for count in (1, LANES)}
+
+
+@overload(medians, prefer_literal=True, jit_options=HELPER)
+def _(count, a, b, c, d, e, x, out):
+    block = BLOCKS[count.literal_value]
+
+    def compiled(count, a, b, c, d, e, x, out):
+        block((a, b, c, d, e, x, out))
+
+    return compiled
 
 
 @inlined
@@ -32,24 +68,34 @@ def reflected(i, n):
     return i
 
 
+@called
+def pad_row(line, padded):
+    """Copy a row and what its borders reflect."""
+    width = line.size
+    for x in range(width):
+        padded[HALF + x] = line[x]
+    for k in range(HALF):
+        padded[k] = line[reflected(k - HALF, width)]
+        padded[HALF + width + k] = line[reflected(width + k, width)]
+
+
 @compiled
-def median_filter(chunk, chunks, image, network, out):
-    """Filter by the 5 x 5 median with reflected borders; a chunk takes every chunks-th row."""
+def median_filter(chunk, chunks, image, out):
+    """Filter a band of the image by the 5 x 5 median with reflected borders."""
     height, width = image.shape
-    half = MEDIAN_SIZE // 2
-    values = np.empty((COUNT, COLUMNS), image.dtype)
-    padded = np.empty(width + 2 * half, image.dtype)
-    for y in range(chunk, height, chunks):
-        for x0 in range(0, width, COLUMNS):
-            n = min(COLUMNS, width - x0)
-            for i in range(MEDIAN_SIZE):
-                line = image[reflected(y + i - half, height)]
-                for x in range(n + 2 * half):
-                    padded[x] = line[reflected(x0 + x - half, width)]
-                for j in range(MEDIAN_SIZE):
-                    for x in range(n):
-                        values[i * MEDIAN_SIZE + j, x] = padded[j + x]
-            for k in range(network.shape[0]):
-                order(values, network[k, 0], network[k, 1], n)
-            for x in range(n):
-                out[y, x0 + x] = values[COUNT // 2, x]
+    first, end, whole = height * chunk // chunks, height * (chunk + 1) // chunks, width // LANES * LANES
+    ring = np.empty((MEDIAN_SIZE, width + 2 * HALF), image.dtype)
+    for y in range(first - HALF, end + HALF):
+        pad_row(image[reflected(y, height)], ring[y % MEDIAN_SIZE])
+        if y < first + HALF:
+            continue
+        a, b, c = (
+            row(ring, y % MEDIAN_SIZE, 0),
+            row(ring, (y - 1) % MEDIAN_SIZE, 0),
+            row(ring, (y - 2) % MEDIAN_SIZE, 0),
+        )
+        d, e, line = row(ring, (y - 3) % MEDIAN_SIZE, 0), row(ring, (y - 4) % MEDIAN_SIZE, 0), row(out, y - HALF, 0)
+        for x in range(0, whole, LANES):
+            medians(LANES, a, b, c, d, e, x, line)
+        for x in range(whole, width):
+            medians(1, a, b, c, d, e, x, line)

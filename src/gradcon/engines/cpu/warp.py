@@ -4,17 +4,31 @@ Views of a planar array in the reference's row or column need four taps per pixe
 a margin of repeated pixels, so that no tap is ever outside.
 """
 
+import math
+
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import compiled, inlined, row
-from gradcon.engines.views import COLUMN, PLANAR, ROW
+from gradcon.engines.cpu.lanes import LANES
+from gradcon.engines.cpu.memory import aligned
+from gradcon.engines.cpu.rows import called, compiled, inlined, row
+from gradcon.engines.cpu.warp_lanes import warp_by_four, warp_by_sixteen
+from gradcon.engines.views import COLUMN, GENERAL, PLANAR
 from gradcon.scene import geometry
 
 MARGIN = 2
 
 cubic = inlined(model.cubic)
 project = inlined(geometry.project)
+
+
+def with_margins(targets, kinds):
+    """Return the targets as `warp_views` wants them."""
+    around = ((MARGIN, MARGIN), (MARGIN, MARGIN))
+    found = aligned((len(targets), math.prod(size + 2 * MARGIN for size in targets.shape[1:])))
+    for place, target, kind in zip(found, targets, kinds, strict=True):
+        place[:] = np.pad(target.T if kind == COLUMN else target, around, mode="edge").ravel()
+    return found
 
 
 @inlined
@@ -28,47 +42,10 @@ def split(position):
 def inside(i, shift, first, last):
     """Return whether i + shift is inside first .. last, without adding them, which would round a small shift away.
 
-    Indices go through int32, which vector instructions convert.
+    The index goes through int32, which vector instructions convert; float32 holds all differences of indices exactly.
     """
-    return (shift >= np.float32(np.int32(first - i))) & (shift <= np.float32(np.int32(last - i)))
-
-
-@inlined
-def clamp(index, n):
-    """Bring an index inside 0 .. n - 1, as an unsigned number, which needs no check for counting from the end."""
-    return np.uint32(np.minimum(np.maximum(np.int32(index), np.int32(0)), np.int32(n - 1)))
-
-
-@inlined
-def warp_row_view(target, reference, w, y, b, frame, out):
-    """Warp without branches: a pixel that is not seen samples some place inside, and then takes 0."""
-    width, (left, right, top, bottom) = out.size, frame
-    in_row = (y >= top) & (y <= bottom)
-    line = target[y + MARGIN]
-    l0, l1, l2, l3 = line[MARGIN - 1 :], line[MARGIN:], line[MARGIN + 1 :], line[MARGIN + 2 :]
-    for x in range(width):
-        shift = b * w[x]
-        whole, f = split(shift)
-        j = clamp(x + whole, width)
-        a0, a1, a2, a3 = cubic(f)
-        seen = in_row & inside(x, shift, left, right)
-        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
-
-
-@inlined
-def warp_column_view(target, reference, w, y, b, frame, height, out):
-    width, (left, right, top, bottom) = out.size, frame
-    pixels = target.reshape(target.size)
-    stride = np.int32(target.shape[1])
-    l0 = pixels[(MARGIN - 1) * stride + MARGIN :]
-    l1, l2, l3 = l0[stride:], l0[2 * stride :], l0[3 * stride :]
-    for x in range(width):
-        shift = b * w[x]
-        whole, f = split(shift)
-        j = clamp(y + whole, height) * np.uint32(stride) + np.uint32(x)
-        a0, a1, a2, a3 = cubic(f)
-        seen = (x >= left) & (x <= right) & inside(y, shift, top, bottom)
-        out[x] = a0 * l0[j] + a1 * l1[j] + a2 * l2[j] + a3 * l3[j] - reference[x] if seen else model.ZERO
+    place = np.float32(np.int32(i))
+    return (shift >= np.float32(first) - place) & (shift <= np.float32(last) - place)
 
 
 @inlined
@@ -88,19 +65,6 @@ def sample(target, i, fv, j, fu):
 
 
 @inlined
-def warp_planar_view(target, reference, w, y, bx, by, frame, out):
-    width, (left, right, top, bottom) = out.size, frame
-    for x in range(width):
-        shift_x, shift_y = bx * w[x], by * w[x]
-        if inside(x, shift_x, left, right) & inside(y, shift_y, top, bottom):
-            whole_x, fu = split(shift_x)
-            whole_y, fv = split(shift_y)
-            out[x] = sample(target, y + whole_y, fv, x + whole_x, fu) - reference[x]
-        else:
-            out[x] = model.ZERO
-
-
-@inlined
 def warp_general_view(target, reference, w, y, M, m, frame, out):
     width, (left, right, top, bottom) = out.size, frame
     for x in range(width):
@@ -113,21 +77,60 @@ def warp_general_view(target, reference, w, y, M, m, frame, out):
             out[x] = model.ZERO
 
 
+@called
+def warp_line_view(kind, target, reference, w, y, bx, by, frame, height, width, out):
+    """Warp a row by a view in the reference's row or column; a column of its pixels then stands like a row."""
+    left, right, top, bottom = frame
+    along, across = (0, 1) if kind == COLUMN else (1, 0)
+    at, size = (y, height) if kind == COLUMN else (0, width)
+    stride = size + 2 * MARGIN
+    first, step = (0 if kind == COLUMN else y) * stride + MARGIN * stride + MARGIN - 1, across * stride
+    pixels, line, ours, to = row(target, 0, 0), row(w, y, 0), row(reference, y, 0), row(out, y, 0)
+    whole = width // LANES * LANES
+    for x in range(0, whole, LANES):
+        warp_by_four(
+            LANES, pixels, first + x * step, step, at + x * along, along, size, bx, by, x, y, left, right, top, bottom,
+            line, ours, to,
+        )  # fmt: skip
+    for x in range(whole, width):
+        warp_by_four(
+            1, pixels, first + x * step, step, at + x * along, along, size, bx, by, x, y, left, right, top, bottom,
+            line, ours, to,
+        )  # fmt: skip
+
+
+@called
+def warp_planar_view(target, reference, w, y, bx, by, frame, height, width, out):
+    """Warp a row by any other view of a planar array."""
+    (left, right, top, bottom), stride = frame, width + 2 * MARGIN
+    first = (MARGIN - 1) * stride + MARGIN - 1
+    pixels, line, ours, to = row(target, 0, 0), row(w, y, 0), row(reference, y, 0), row(out, y, 0)
+    whole = width // LANES * LANES
+    for x in range(0, whole, LANES):
+        warp_by_sixteen(
+            LANES, pixels, first, stride, width, height, bx, by, x, y, left, right, top, bottom, line, ours, to
+        )
+    for x in range(whole, width):
+        warp_by_sixteen(1, pixels, first, stride, width, height, bx, by, x, y, left, right, top, bottom, line, ours, to)
+
+
 @compiled
 def warp_views(chunk, chunks, targets, reference, w, views, kinds, M, m, frames, out):
-    """Warp the listed targets by w into out[view, y, x], less the reference; where one sees nothing, that is 0."""
-    height = reference.shape[0]
+    """Warp the listed targets by w into out[view, y, x], less the reference; where one sees nothing, that is 0.
+
+    A target is a row of `targets`: one row of pixels behind the other, or one column if it is in the reference's
+    column, with a margin on all sides.
+    """
+    height, width = reference.shape
     for task in range(chunk, views.size * height, chunks):
         k, y = task // height, task % height
         t = views[k]
-        line, disparity, result = reference[y], w[y], out[k, y]
         frame = frames[t, 0], frames[t, 1], frames[t, 2], frames[t, 3]
-        bx, by = np.float32(m[t, 0]), np.float32(m[t, 1])
-        if kinds[t] == ROW:
-            warp_row_view(targets[t], line, disparity, y, bx, frame, result)
-        elif kinds[t] == COLUMN:
-            warp_column_view(targets[t], line, disparity, y, by, frame, height, result)
-        elif kinds[t] == PLANAR:
-            warp_planar_view(targets[t], line, disparity, y, bx, by, frame, result)
+        kind, target, bx, by = kinds[t], targets[t : t + 1], np.float32(m[t, 0]), np.float32(m[t, 1])
+        if kind == GENERAL:
+            image = targets[t].reshape((height + 2 * MARGIN, width + 2 * MARGIN))
+            warp_general_view(image, reference[y], w[y], y, M[t], m[t], frame, out[k, y])
+        elif kind == PLANAR:
+            warp_planar_view(target, reference, w, y, bx, by, frame, height, width, out[k])
         else:
-            warp_general_view(targets[t], line, disparity, y, M[t], m[t], frame, result)
+            warp_line_view(kind, target, reference, w, y, bx, by, frame, height, width, out[k])
