@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradcon import engines
 from gradcon.cli.app import as_json, say
 from gradcon.cli.openings import Told
 from gradcon.cli.results_of_scenes import Both, open_both
 from gradcon.errors import InputError
 from gradcon.io.outputs import LEFT_OUT_PICTURE
+from gradcon.progress import Display
 from gradcon.scene.units import DISPARITY_UNIT
 
 if TYPE_CHECKING:
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
 def judged(disparity: Path, scene: Path, told: Told) -> tuple[Both, LeftOut]:
     """Open a result and its scene, and predict the views that the result was not made from."""
     from gradcon.judging import leave_out
+    from gradcon.methods.compilation import begin
 
     both = open_both(scene, disparity, told)
     if both.used is not None and not set(both.used) & set(both.scene.target_names):
         problem = f"was made from none of the views of {scene}"
         raise InputError(disparity, problem, "give the result of this scene")
+    begin(engines.kind_for(engines.AUTO).name, "sweep", say=Display(both.scene.name, 0).print)
     return both, leave_out(both.scene, both.disparity, both.used)
 
 
