@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -251,5 +252,16 @@ def test_places_that_no_camera_can_have_are_refused(
     path.write_text(json.dumps(listed))
     out = tmp_path / {"fuse": "cloud.ply", "report": "page.html"}[command]
     assert main([command, str(path.parent), "--out", str(out)]) == 2
-    assert capsys.readouterr().err.startswith(f"gradcon: {path}: does not describe its views ")
+    assert re.match(rf"gradcon: {path}: M (and m )?of \S+ ", capsys.readouterr().err)
     assert not out.exists()
+
+
+def test_a_view_of_something_else_is_refused_by_its_folder(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = every_view(place, tmp_path / "all") / "views.json"
+    listed = json.loads(path.read_text())
+    listed["views"][1]["m"] = [1e4, 0, 0]
+    path.write_text(json.dumps(listed))
+    assert main(["fuse", str(path.parent), "--out", str(tmp_path / "cloud.ply")]) == 2
+    assert capsys.readouterr().err.startswith(f"gradcon: {path.parent / listed['views'][1]['folder']}: no other view ")

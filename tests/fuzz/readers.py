@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,7 +98,12 @@ def agreement(path: Path) -> None:
 
 def judged(path: Path) -> None:
     """Do what `gradcon evaluate --leave-out` does."""
-    _, found = judgements.judged(path, path.parent / "scene", {})
+    with redirect_stderr(StringIO()) as said:  # a map of another view is used, with a warning
+        _, found = judgements.judged(path, path.parent / "scene", {})
+    for line in said.getvalue().splitlines():
+        _check_text(line)
+        if not line.startswith(f"WARNING: {path}: "):
+            raise StrangeError(f"prints {line!r:.200}")
     json.loads(to_json(found.summary()))
 
 

@@ -112,7 +112,7 @@ def _view_map(first: StoredResult, result: StoredResult, scene: Scene | None) ->
     colours = _colours(result, disparity.shape, scene)
     M, m = (np.eye(3), np.zeros(3)) if result is first else _place(first, result, scene)
     unit = first.calibration.product / result.calibration.product  # as in ViewMaps.of
-    return ViewMap(result.reference, unit * disparity, unit * uncertainty, colours, M, m)
+    return ViewMap(result.reference, unit * disparity, unit * uncertainty, colours, M, m, result.folder)
 
 
 def results_of_views(saved: SavedViews) -> list[StoredResult]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class ViewMap:
         Red, green and blue.
     M, m : (3, 3) and (3,) float64
         Where this view sees a pixel of the first one, as in `gradcon.scene.geometry`.
+    folder : Path, optional
+        Where the maps were read.
     """
 
     name: str
@@ -43,6 +46,7 @@ class ViewMap:
     colours: NDArray[np.uint8]
     M: NDArray[np.float64]
     m: NDArray[np.float64]
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,8 @@ def fuse_maps(maps: ViewMaps, keep: float | None = None, confirm: int = 1) -> Fu
                 votes.add(other, opinion(other, sheet, rest))
         if several and len(rest) == np.count_nonzero(sure) > 0 and not votes.seen.any():
             problem = "no other view shows anything of what this view shows"
-            raise InputError(f"{maps.scene}, {sheet.view.name}", problem, "leave it out, or add views between")
+            where = sheet.view.folder or f"{maps.scene}, {sheet.view.name}"
+            raise InputError(where, problem, "leave it out, or add views between")
         through = votes.through > SEE_THROUGH * votes.confirmed
         unconfirmed = ~through & (votes.confirmed < needed)
         counts["seen_through"] += int(through.sum())
@@ -115,7 +116,8 @@ def fuse_maps(maps: ViewMaps, keep: float | None = None, confirm: int = 1) -> Fu
         parts.append(_Points.of(fused[-1], chosen, votes.colours()[good], 1 + votes.confirmed[good]))
     told = Counts(views=len(sheets), **counts)
     if not told.points:
-        raise InputError(maps.scene, f"no point is left: {told.reasons()}", "give other maps, or a larger keep")
+        where = maps.views[0].folder or maps.scene
+        raise InputError(where, f"no point is left: {told.reasons()}", "give other maps, or a larger keep")
     return FusedCloud(
         positions=np.concatenate([part.positions for part in parts]).astype(np.float32),
         colours=np.concatenate([part.colours for part in parts]),

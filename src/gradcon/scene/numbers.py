@@ -72,8 +72,9 @@ def in_measure(values: NDArray[np.float64]) -> bool:
 
 
 def is_invertible(matrix: NDArray[np.float64]) -> bool:
-    """Return whether the inverse of a matrix of numbers in measure has correct digits."""
-    return bool(np.linalg.cond(matrix) <= WORST_CONDITION)
+    """Return whether the inverse of a matrix of numbers in measure is in measure too, and has correct digits."""
+    largest, *_, smallest = np.linalg.svd(matrix, compute_uv=False)
+    return bool(smallest >= max(SMALLEST, largest / WORST_CONDITION))
 
 
 def shortly(value: Any) -> str:
