@@ -130,8 +130,8 @@ def test_digits_are_those_of_the_codes(browser: Browser, sampled: Path, tmp_path
     assert len(rows["depth"].removesuffix(" m").partition(".")[2]) >= 5  # depths differ as little as the disparities
 
 
-def test_a_depth_beyond_all_numbers_is_unknown(browser: Browser, result: Path, tmp_path: Path) -> None:
-    edit(result, calibration__product=1e308)
+def test_a_depth_beyond_infinity_is_unknown(browser: Browser, result: Path, tmp_path: Path) -> None:
+    edit(result, calibration__offset=-1e6)
     browser.open(write_report([result], tmp_path / "page.html").path)
     assert readout(browser)["depth"] == "unknown"
 
