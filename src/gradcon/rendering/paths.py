@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gradcon.errors import InputError
 from gradcon.rendering.synthesis import Place
@@ -37,6 +37,13 @@ def check_frames(frames: int) -> None:
         raise InputError("frames", f"{frames} is not a number of frames", f"give 2 to {MOST_FRAMES}")
 
 
-def places_along(path: str, reach: Place, frames: int) -> list[Place]:
-    """Return the places of a film: on an ellipse around the reference with these half axes, or on a line and back."""
-    return [PATHS[path](*reach, k / frames) for k in range(frames)]
+def places_along(path: str, middle: Place, reach: Place, frames: int) -> list[Place]:
+    """Return the places of a film: on an ellipse around a place with these half axes, or on a line through it."""
+    steps = (PATHS[path](*reach, k / frames) for k in range(frames))
+    return [(middle[0] + right, middle[1] + down) for right, down in steps]
+
+
+def corners_of(places: Sequence[Place]) -> tuple[Place, Place]:
+    """Return the lower right and the upper left corner of the rectangle around some places."""
+    across, down = zip(*places, strict=True)
+    return (max(across), max(down)), (min(across), min(down))

@@ -62,7 +62,7 @@ def synthesised(scene: Scene, result: Any, places: Iterable[Place]) -> Iterator[
 
 def span(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the least and the largest place of the cameras to the right, and the same downwards."""
-    places = np.array([each.place[:2] for each in viewpoints(scene)])
+    places = np.array([each.place[:2] for each in viewpoints(scene)]) + 0.0  # which turns -0 into 0
     low, high = places.min(axis=0), places.max(axis=0)
     return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
 
