@@ -43,6 +43,7 @@ class Sources:
         lengths = [float(np.hypot(*B)) for B in scene.baselines]
         self._reach = [0.0, *lengths]  # how far disparity moves a pixel
         self._unit = scene.unit
+        self._saw = module_of(disparity).asarray(scene.seen) if scene.seen is not None else None
 
     def render(
         self,
@@ -88,6 +89,8 @@ class Sources:
             shows = inside(a, b, self.disparity.shape) & xp.isfinite(near)
             a, b = xp.where(xp.isfinite(a), a, 0.0), xp.where(xp.isfinite(b), b, 0.0)
             shows &= self._front(k, a, b) <= near + HIDDEN / max(self._reach[k], 1e-9)
+            if self._saw is not None:
+                shows &= nearest(self._saw[k], a, b)
             colours.append(self.sample(k, a, b))
             near_by.append(1 / (distance + SAME_PLACE * self._unit) ** 2)
             weights.append(shows * near_by[-1])
