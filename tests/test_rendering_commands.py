@@ -113,6 +113,7 @@ def test_the_judge(capsys: pytest.CaptureFixture[str]) -> None:
         ("refocus scene out --at 1,1 --aperture 2 --frames 3 --out v.png", "frames: belong to a film"),
         ("evaluate out other --leave-out", "estimated from other pixels than those of"),
         ("evaluate out scene --leave-out --jumps", "jumps: needs ground truth"),
+        ("evaluate out scene --picture v.png", "not evaluated; add --uncertainty or --leave-out"),
     ],
 )
 def test_one_sentence_refuses_wrong_input(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
