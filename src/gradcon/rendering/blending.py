@@ -25,7 +25,7 @@ AGREEMENT = 0.04  # the difference in colour that halves the weight of a view; w
 ROUNDS = 2
 
 
-class Picture(NamedTuple):
+class Blend(NamedTuple):
     """What a viewpoint sees."""
 
     colours: Any  # (C, height, width) float32; white is 1
@@ -51,7 +51,7 @@ class Sources:
         surface: Carried | None = None,
         without: Collection[int] = (),
         most: int = MOST,
-    ) -> Picture:
+    ) -> Blend:
         """Blend the picture from a viewpoint.
 
         Parameters
@@ -78,7 +78,7 @@ class Sources:
                 break
             blend[:, rest], seen[rest] = self._blended(x[rest], y[rest], w[rest], [k])
         shape = surface.disparity.shape
-        return Picture(blend.reshape(-1, *shape), seen.reshape(shape))
+        return Blend(blend.reshape(-1, *shape), seen.reshape(shape))
 
     def _blended(self, x: Any, y: Any, w: Any, order: list[tuple[int, float]]) -> tuple[Any, Any]:
         """Blend what some views show of reference pixels (x, y) of disparity w; say which pixels any of them shows."""
