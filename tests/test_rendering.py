@@ -200,6 +200,7 @@ def test_similarity() -> None:
         (lambda s, w: refocus(s, w, (0, 0), -1), "aperture: -1 is not a diameter"),
         (lambda s, w: refocus(s, w, (0, 0), float("nan")), "aperture: nan"),
         (lambda s, w: refocus(s, w, (0, 0), 1000), "leaves nothing to see; give at most"),
+        (lambda s, w: leave_out(s, w, used="target 1"), "used: 'target 1' is not a list of names"),
     ],
 )
 def test_wrong_input_is_refused(square: Scene, call, match: str) -> None:

@@ -111,6 +111,8 @@ def leave_out(scene: Scene, result: Any, used: Collection[str] | None = None) ->
     (True, 8)
     """
     disparity = disparity_of(scene, result)
+    if isinstance(used, str):
+        raise InputError("used", f"{used!r} is not a list of names", "give the names of some views")
     if used is None and isinstance(result, Result):
         used = result.source["targets"]
     scene = scene.to_host()
