@@ -23,7 +23,7 @@ from engine_cases import (
     solve,
     some_disparity,
 )
-from gradcon import InputError, Options, Scene, estimate, estimate_many, synth
+from gradcon import InputError, Options, Scene, estimate, estimate_many, synth, synthesise
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda import plan as cuda_plan
 from gradcon.engines.cuda import solver as cuda_solver
@@ -209,6 +209,15 @@ def test_device_arrays_go_in_and_come_out(cupy):
     again = estimate(there, options, initial=result.disparity, engine="cuda")
     assert again.parameters["initial"] == "a map"
     assert estimate(there, options, engine="cpu").disparity == pytest.approx(expected.disparity, abs=0.05)
+
+
+@pytest.mark.gpu
+def test_maps_on_the_gpu_make_pictures_of_views_on_the_host(cupy):
+    scene = synth.render("occlusion", (64, 80), grid=3)
+    result = estimate(scene, engine="cuda", on_device=True)
+    assert isinstance(result.disparity, cupy.ndarray)
+    expected = synthesise(scene, result.disparity.get(), at=(0.5, 0))
+    np.testing.assert_array_equal(synthesise(scene, result, at=(0.5, 0)), expected)
 
 
 @pytest.mark.gpu

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusion_cases import Case, array_of, every_point, exact, flat, noisy, only
-from gradcon import FusedCloud
+from gradcon import FusedCloud, fuse
 from gradcon.errors import InputError
 from gradcon.fusion.merging import fuse_maps
 
@@ -173,6 +173,12 @@ def test_an_empty_cloud_is_refused() -> None:
 def test_a_wrong_number_of_views_is_refused(wrong: object) -> None:
     with pytest.raises(InputError, match=r"confirm: .* is not a number of views"):
         fuse_maps(array_of(flat(2.0), flat(2.0, step=1)), confirm=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [[1], "maps", None, [flat(2.0)]])
+def test_what_is_no_result_is_refused(wrong: object) -> None:
+    with pytest.raises(InputError, match=r"results: a .* is not a Result; give what `estimate`"):
+        fuse(wrong)  # type: ignore[arg-type]
 
 
 def test_the_mesh_is_cut_at_jumps_and_welded() -> None:

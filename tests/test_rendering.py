@@ -57,6 +57,21 @@ def test_the_place_of_a_view_gives_that_view(square: Scene) -> None:
     assert quality(reference, square.colour / 255) > 38
 
 
+def test_what_a_camera_did_not_see_does_not_count() -> None:
+    plain = plane(0.6, CROSS)
+    nearest = 1 + plain.target_names.index("target 4")  # at baseline (1, 0)
+    hole = np.s_[nearest, 30:60, 30:60]
+    views, seen = np.moveaxis(plain.colours, 1, -1).copy(), np.ones(plain.colours[:, 0].shape, bool)
+    views[hole], seen[hole] = 255 - views[hole], False
+    scene = Scene(views[0], list(views[1:]), plain.baselines, target_names=plain.target_names, seen=seen)
+    at = tuple(-plain.baselines[nearest - 1])
+    made, expected = (synthesise(each, plain.ground_truth, at) for each in (scene, plain))
+    assert quality(made, expected) > 35
+    judged, best = (leave_out(each, plain.ground_truth) for each in (scene, plain))
+    assert judged.views[nearest - 1].psnr > best.views[nearest - 1].psnr - 1
+    assert judged.views[nearest - 1].seen < best.views[nearest - 1].seen - 9
+
+
 def test_rotated_cameras_see_what_they_saw() -> None:
     scene = synth.render("rotated", (64, 64), views=9)
     judged = leave_out(scene, scene.ground_truth)
@@ -185,6 +200,7 @@ def test_similarity() -> None:
         (lambda s, w: refocus(s, w, (0, 0), -1), "aperture: -1 is not a diameter"),
         (lambda s, w: refocus(s, w, (0, 0), float("nan")), "aperture: nan"),
         (lambda s, w: refocus(s, w, (0, 0), 1000), "leaves nothing to see; give at most"),
+        (lambda s, w: leave_out(s, w, used="target 1"), "used: 'target 1' is not a list of names"),
     ],
 )
 def test_wrong_input_is_refused(square: Scene, call, match: str) -> None:

@@ -55,6 +55,19 @@ def test_films() -> None:
     assert Image.open("pull.gif").n_frames == 3
 
 
+def test_a_film_of_a_reference_at_the_edge_stays_among_the_cameras(capsys: pytest.CaptureFixture[str]) -> None:
+    write_pfm("left.pfm", np.zeros((48, 50)))  # of the leftmost camera
+    line = "synthesise scene left.pfm --reference input_Cam036.png --path line --frames 4"
+    assert run(f"{line} --out line.gif") == 0
+    assert Image.open("line.gif").n_frames == 4
+    assert "outside" not in capsys.readouterr().err
+    assert run(f"{line} --at 3,0 --out line.gif") == 0
+    assert "WARNING: (-3, 0) is outside the cameras" in capsys.readouterr().err
+    assert run(f"{line} --at 8,0 --out far.gif") == 2
+    assert "(-8, 0) is far outside the cameras, which stand from 0 to 8" in capsys.readouterr().err
+    assert not Path("far.gif").exists()
+
+
 def test_films_of_odd_size(tmp_path: Path) -> None:
     av = pytest.importorskip("av", reason="films in MP4 need the extra `video`")
     from gradcon.rendering.films import encode_film
@@ -100,6 +113,7 @@ def test_the_judge(capsys: pytest.CaptureFixture[str]) -> None:
         ("refocus scene out --at 1,1 --aperture 2 --frames 3 --out v.png", "frames: belong to a film"),
         ("evaluate out other --leave-out", "estimated from other pixels than those of"),
         ("evaluate out scene --leave-out --jumps", "jumps: needs ground truth"),
+        ("evaluate out scene --picture v.png", "not evaluated; add --uncertainty or --leave-out"),
     ],
 )
 def test_one_sentence_refuses_wrong_input(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,6 +133,15 @@ def test_a_missing_view_is_left_out_of_the_cloud(every: EveryView, views: Path, 
     assert shown(page.path)[0]["fused"]["maps"] == 4
 
 
+def test_without_any_pictures_the_page_shows_the_points_of_the_reference(views: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(views, tmp_path / "views"))
+    for picture in folder.glob("*/views.jpg"):
+        picture.unlink()
+    page = write_report([folder], tmp_path / "page.html")
+    assert any(said.endswith("The page shows the points of the reference alone.") for said in page.left_out)
+    assert shown(page.path)[0]["fused"] is None
+
+
 def test_without_its_reference_the_folder_cannot_be_shown(every: EveryView, views: Path, tmp_path: Path) -> None:
     folder = damaged(views, tmp_path / "views", every.scene.reference_name, "disparity.pfm")
     with pytest.raises(InputError, match=re.escape(str(folder / every.scene.reference_name))):

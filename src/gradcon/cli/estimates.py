@@ -166,7 +166,7 @@ def _evaluate(
 
     uncertainty = uncertainty or confidence
     if picture is not None and not (uncertainty or left_out):
-        raise InputError("picture", "shows the uncertainty, which is not evaluated", "add --uncertainty")
+        raise InputError("picture", "shows what is not evaluated", "add --uncertainty or --leave-out")
     if picture is not None and picture.name not in (UNCERTAINTY_PICTURE, LEFT_OUT_PICTURE):
         refuse_result_file(picture)
     if left_out:

@@ -48,10 +48,10 @@ def _synthesise(
 ) -> None:
     """Make the view of a camera that was never there.
 
-    The camera stands between those of the scene and looks the same way as the reference.  With --path, a film moves it
-    around the reference.
+    The camera stands between those of the scene and looks the same way as the reference.  With --path, a film moves it:
+    around the reference as far as --at says, or else among all cameras.
     """
-    from gradcon.rendering.paths import check_path, places_along
+    from gradcon.rendering.paths import check_path, corners_of, places_along
     from gradcon.rendering.synthesis import is_between, refuse_far, span, synthesised
 
     where = None if at is None else parse_pair("at", at, "U,V")
@@ -64,13 +64,18 @@ def _synthesise(
     engines.check(engine)
     _check_file(out, film=path is not None)
     both = open_both(scene, result, told, views)
-    if where is None:
-        (_, right), (_, down) = span(both.scene)
-        where = right, down
-    refuse_far(both.scene, where)
-    if not is_between(both.scene, where):
-        say(f"WARNING: ({where[0]:g}, {where[1]:g}) is outside the cameras, so parts are guessed.", aside=True)
-    places = [where] if path is None else places_along(path, where, frames or FRAMES)
+    middle = 0.0, 0.0
+    if where is None:  # all cameras, whose middle need not be the reference
+        (left, right), (top, bottom) = span(both.scene)
+        middle, where = ((left + right) / 2, (top + bottom) / 2), ((right - left) / 2, (bottom - top) / 2)
+    places = [where] if path is None else places_along(path, middle, where, frames or FRAMES)
+    corners = corners_of(places)
+    for corner in corners:
+        refuse_far(both.scene, corner)
+    outside = [corner for corner in corners if not is_between(both.scene, corner)]
+    if outside:
+        right, down = outside[0]
+        say(f"WARNING: ({right:g}, {down:g}) is outside the cameras, so parts are guessed.", aside=True)
     _write(out, synthesised(_brought(both.scene, engine), both.disparity, places))
 
 

@@ -90,7 +90,7 @@ def read_maps(
     """Read the maps of results; colours are those of the scene if it is given, and else of the copies in the results.
 
     The reference of the scene must be the view of the first result.  If there is a list `damaged`, results that cannot
-    be read are left out, and it receives the reasons.
+    be read are left out, and it receives the reasons; if none can be read, the first reason is raised.
     """
     first = found[0]
     if scene is not None:
@@ -104,6 +104,8 @@ def read_maps(
             if damaged is None:
                 raise
             damaged.append(reason)
+    if damaged and not views:
+        raise damaged.pop(0)
     return ViewMaps(views, calibration, first.scene)
 
 

@@ -83,13 +83,19 @@ def with_gaps(disparity: NDArray[np.floating[Any]], said: Agreement | None) -> N
 
 
 def _listed(results: Any) -> list[Result]:
-    """Return the results in a list; refuse none, and two of the same view."""
+    """Return the results in a list; refuse none, anything else, and two of the same view."""
+    from gradcon.result import Result
+
     results = getattr(results, "results", results)
     if isinstance(results, Mapping):
         results = results.values()
     given = list(results) if isinstance(results, Iterable) else [results]
     if not given:
         raise InputError("results", "there is none to fuse", "give at least one")
+    for result in given:
+        if not isinstance(result, Result):
+            problem = f"a {type(result).__name__} is not a Result"
+            raise InputError("results", problem, "give what `estimate` or `estimate_views` returns")
     names = [result.scene.reference_name for result in given]
     refuse_repeated(names, given[0].scene.name)
     return given

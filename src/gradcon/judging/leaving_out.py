@@ -111,6 +111,8 @@ def leave_out(scene: Scene, result: Any, used: Collection[str] | None = None) ->
     (True, 8)
     """
     disparity = disparity_of(scene, result)
+    if isinstance(used, str):
+        raise InputError("used", f"{used!r} is not a list of names", "give the names of some views")
     if used is None and isinstance(result, Result):
         used = result.source["targets"]
     scene = scene.to_host()
@@ -143,7 +145,7 @@ def _compare(scene: Scene, sources: Sources, k: int, without: Collection[int]) -
     """Predict view k and compare it with the real one."""
     predicted = sources.render(sources.viewpoints[k], sources.seen_by(k), without)
     real = scene.colours[k].astype(np.float32) * np.float32(scene.colour_scale)
-    seen = predicted.seen
+    seen = predicted.seen if scene.seen is None else predicted.seen & scene.seen[k]
     share = 100 * float(seen.mean())
     name = scene.target_names[k - 1]
     if not seen.any():

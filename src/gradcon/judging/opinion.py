@@ -35,7 +35,7 @@ class Suspicion(NamedTuple):
     badpix_007: float
 
 
-class Opinion(NamedTuple):
+class SecondOpinion(NamedTuple):
     """What other views say about the disparity of each pixel of the reference."""
 
     disparity: NDArray[np.float32]
@@ -48,7 +48,7 @@ class Opinion(NamedTuple):
         return Suspicion(errors, rmse(told), 100 * float(np.mean(told > BAD)))
 
 
-def second_opinion(scene: Scene, left: Sequence[int], engine: str = "auto") -> Opinion:
+def second_opinion(scene: Scene, left: Sequence[int], engine: str = "auto") -> SecondOpinion:
     """Return what the reference and the views that were left out suggest; 1 is the first target.
 
     The options are the same for every map of a scene, so that their judgements can be compared.  All views together
@@ -66,7 +66,7 @@ def second_opinion(scene: Scene, left: Sequence[int], engine: str = "auto") -> O
     sure = np.asarray(result.uncertainty) * float(np.hypot(*others.baselines.T).max()) < SURE
     if scene.seen is not None:
         sure &= scene.seen[0]
-    return Opinion(np.asarray(result.disparity, np.float32), sure if sure.any() else np.ones_like(sure))
+    return SecondOpinion(np.asarray(result.disparity, np.float32), sure if sure.any() else np.ones_like(sure))
 
 
 def asked_views(scene: Scene, left: Sequence[int]) -> list[int]:

@@ -25,7 +25,7 @@ AGREEMENT = 0.04  # the difference in colour that halves the weight of a view; w
 ROUNDS = 2
 
 
-class Picture(NamedTuple):
+class Blend(NamedTuple):
     """What a viewpoint sees."""
 
     colours: Any  # (C, height, width) float32; white is 1
@@ -43,6 +43,7 @@ class Sources:
         lengths = [float(np.hypot(*B)) for B in scene.baselines]
         self._reach = [0.0, *lengths]  # how far disparity moves a pixel
         self._unit = scene.unit
+        self._saw = module_of(disparity).asarray(scene.seen) if scene.seen is not None else None
 
     def render(
         self,
@@ -50,7 +51,7 @@ class Sources:
         surface: Carried | None = None,
         without: Collection[int] = (),
         most: int = MOST,
-    ) -> Picture:
+    ) -> Blend:
         """Blend the picture from a viewpoint.
 
         Parameters
@@ -77,7 +78,7 @@ class Sources:
                 break
             blend[:, rest], seen[rest] = self._blended(x[rest], y[rest], w[rest], [k])
         shape = surface.disparity.shape
-        return Picture(blend.reshape(-1, *shape), seen.reshape(shape))
+        return Blend(blend.reshape(-1, *shape), seen.reshape(shape))
 
     def _blended(self, x: Any, y: Any, w: Any, order: list[tuple[int, float]]) -> tuple[Any, Any]:
         """Blend what some views show of reference pixels (x, y) of disparity w; say which pixels any of them shows."""
@@ -88,6 +89,8 @@ class Sources:
             shows = inside(a, b, self.disparity.shape) & xp.isfinite(near)
             a, b = xp.where(xp.isfinite(a), a, 0.0), xp.where(xp.isfinite(b), b, 0.0)
             shows &= self._front(k, a, b) <= near + HIDDEN / max(self._reach[k], 1e-9)
+            if self._saw is not None:
+                shows &= nearest(self._saw[k], a, b)
             colours.append(self.sample(k, a, b))
             near_by.append(1 / (distance + SAME_PLACE * self._unit) ** 2)
             weights.append(shows * near_by[-1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcon.arrays import as_array, module_of, on_device, to_device
+from gradcon.arrays import as_array, beside, module_of, on_device
 from gradcon.errors import InputError
 from gradcon.io.maps.map import Map
 from gradcon.rendering.carrying import fill
@@ -42,8 +42,7 @@ def disparity_of(scene: Scene, result: Any) -> Any:
         (height, width), size = scene.shape, " x ".join(str(n) for n in values.shape[::-1])
         problem = f"is {size or 'one'} pixels, but the views of {scene.name} are {width} x {height}"
         raise InputError("result", problem, "give the result of this scene")
-    if on_device(scene.colours):
-        values = to_device(values)
+    values = beside(values, scene.colours)
     xp = module_of(values)
     values = values.astype(np.float64)
     known = xp.isfinite(values)

@@ -16,10 +16,10 @@ from gradcon.rendering.viewpoint import viewpoints, virtual
 from gradcon.scene import Scene
 
 BEYOND = 0.5  # of the rig's extent: how far outside the cameras a view may be asked for
-Place = tuple[float, float]  # to the right and down, in unit baselines
+Position = tuple[float, float]  # to the right and down, in unit baselines
 
 
-def synthesise(scene: Scene, result: Any, at: Place) -> NDArray[np.float32]:
+def synthesise(scene: Scene, result: Any, at: Position) -> NDArray[np.float32]:
     """Return the view of a camera that was never there.
 
     Parameters
@@ -51,7 +51,7 @@ def synthesise(scene: Scene, result: Any, at: Place) -> NDArray[np.float32]:
     return next(synthesised(scene, result, [at]))
 
 
-def synthesised(scene: Scene, result: Any, places: Iterable[Place]) -> Iterator[NDArray[np.float32]]:
+def synthesised(scene: Scene, result: Any, places: Iterable[Position]) -> Iterator[NDArray[np.float32]]:
     """Yield the views from several places; what they share is computed once."""
     sources = Sources(scene, disparity_of(scene, result))
     for place in places:
@@ -62,18 +62,18 @@ def synthesised(scene: Scene, result: Any, places: Iterable[Place]) -> Iterator[
 
 def span(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the least and the largest place of the cameras to the right, and the same downwards."""
-    places = np.array([each.place[:2] for each in viewpoints(scene)])
+    places = np.array([each.place[:2] for each in viewpoints(scene)]) + 0.0  # which turns -0 into 0
     low, high = places.min(axis=0), places.max(axis=0)
     return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
 
 
-def is_between(scene: Scene, at: Place, beyond: float = 0.0) -> bool:
+def is_between(scene: Scene, at: Position, beyond: float = 0.0) -> bool:
     """Return whether a place is among the cameras, or at most so many unit baselines outside."""
     return all(low - beyond - 1e-9 <= where <= high + beyond + 1e-9
                for where, (low, high) in zip(at, span(scene), strict=True))  # fmt: skip
 
 
-def refuse_far(scene: Scene, at: Place) -> None:
+def refuse_far(scene: Scene, at: Position) -> None:
     """Refuse a place that is so far from all cameras that hardly anything it sees is known."""
     across, down = span(scene)
     extent = max(across[1] - across[0], down[1] - down[0])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcon.arrays import module_of, to_host
+from gradcon.engines.failures import in_words
 from gradcon.methods.every_view.consistency import settled, surer, unknown
 from gradcon.methods.every_view.evidence import evidence_of_map
 from gradcon.methods.every_view.relations import Map
@@ -19,6 +20,7 @@ from gradcon.result.agreement import Agreement
 from gradcon.result.metrics import evaluate
 
 
+@in_words
 def compared(rig: Rig, results: dict[str, Result]) -> tuple[dict[str, Result], dict[str, Agreement]]:
     """Return the results with consistent maps, and what the other views say about each of them.
 
