@@ -100,6 +100,13 @@ def test_ragged_and_text_baselines_and_transforms_that_are_no_pair_are_refused()
             Scene(reference, targets, transforms=transforms)
 
 
+def test_a_target_that_is_no_array_is_named():
+    reference, *targets = views()
+    for wrong in ([[1, 2], [3]], lambda: [[1, 2], [3]]):
+        with pytest.raises(InputError, match=r"^target 2: this list is not an array of numbers"):
+            Scene(reference, [*targets[:2], wrong, targets[3]], BASELINES)
+
+
 def test_cameras_and_calibrations_refuse_absurd_values_in_words():
     K = np.array([[100.0, 0, 16], [0, 100, 12], [0, 0, 1]])
     for value in ABSURD:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcon import Options, estimate, open_scene, synth
+from gradcon.damage import LIMIT_VARIABLE
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.io.formats.hdf5 import COLUMNS, SIGNATURE
@@ -46,6 +47,17 @@ def test_columns_are_counted_from_the_right_and_rows_downwards(tmp_path: Path) -
     assert scene.baselines[k].tolist() == [2, -1]
     tall = open_scene(make(tmp_path / "tall.h5", dV=2 * DH))
     assert tall.baselines[tall.target_names.index("view (2, 4)")].tolist() == [2, -2]
+
+
+def test_views_without_chunks_need_memory_for_those_that_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    views = some_views((9, 9, 96, 96, 3))
+    path = make(tmp_path / "lf.h5", views)
+    monkeypatch.setenv(LIMIT_VARIABLE, "1M")  # less than half of all views
+    np.testing.assert_array_equal(open_scene(path, views="cross").colour, views[4, 4])
+    with pytest.raises(InputError, match=r"the 81 views: takes .* at most 1\.0 MB are allowed"):
+        open_scene(path)
 
 
 def test_ground_truth_is_the_references_depth_as_disparity(tmp_path: Path) -> None:

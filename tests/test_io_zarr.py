@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcon import open_scene
+from gradcon import npz, open_scene
 from gradcon.errors import InputError
 from gradcon.extras import install_extra
 from gradcon.io.formats.format import Hints
@@ -45,6 +45,15 @@ def test_views_of_both_formats_in_folders_and_archives(tmp_path: Path, zarr_form
     assert scene.baselines[k].tolist() == [-2, 1]  # two steps to the right and one up
     with pytest.raises(InputError, match=r"size_factor .--size-factor. means nothing here"):
         open_scene(path, size_factor=3)
+
+
+def test_an_archive_of_too_many_parts_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = zarr.storage.ZipStore(tmp_path / "lf.zip", mode="w")
+    zarr.create_array(store, shape=(3, 5, 8, 12, 3), dtype="uint8", chunks=(1, 1, 8, 12, 3))[...] = some_views()
+    store.close()
+    monkeypatch.setattr(npz, "MAX_DIRECTORY", 500)  # the names of 16 parts take more
+    with pytest.raises(InputError, match=r"lf\.zip: its list of members takes more than the 500 bytes"):
+        open_scene(tmp_path / "lf.zip")
 
 
 def test_group_states_reference_name_truth_baselines_and_calibration(tmp_path: Path) -> None:

@@ -113,15 +113,15 @@ def test_a_list_of_videos_is_not_followed(tmp_path: Path, capfd: pytest.CaptureF
 
 
 def test_memory_and_replies_are_limited(tmp_path: Path) -> None:
-    views = some_views((3, 3, 4096, 4096))
+    views = some_views((3, 3, 2048, 2048))
     with h5py.File(tmp_path / "lf.h5", "w") as root:
-        root.create_dataset("LF", data=views, chunks=(3, 3, 4096, 4096), compression="gzip", compression_opts=1)
+        root.create_dataset("LF", data=views, chunks=(3, 3, 2048, 2048), compression="gzip", compression_opts=1)
     asked: dict[str, Any] = {"dataset": "LF", "index": [1, 2], "window": []}
     with pytest.raises((InputError, RuntimeError)):
-        call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**26), 2**24, **asked)
+        call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**24), 2**22, **asked)
     with pytest.raises(InputError, match="confuses"):
-        call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**30), 2**24 - 1, **asked)
-    read = call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**30), 2**24, **asked)
+        call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**28), 2**22 - 1, **asked)
+    read = call("hdf5_file.read", tmp_path / "lf.h5", Limits(60, 2**28), 2**22, **asked)
     np.testing.assert_array_equal(read.values, views[1, 2])
 
 

@@ -22,6 +22,7 @@ from gradcon.cli import main
 from gradcon.errors import InputError
 from gradcon.jobs import Job, Outcome
 from gradcon.jobs.checks import check_outcome
+from gradcon.jobs.job import sha256_of
 
 LONG = "n" * 300  # characters, of which file systems allow 255
 
@@ -112,6 +113,7 @@ def test_a_workers_answer_that_is_a_result() -> None:
         (lambda: answer(folder="two"), "that of another scene"),
         (lambda: answer(warnings=[1]), "warnings that are no texts"),
         (lambda: answer(rmse=object), "lacks a field"),
+        (lambda: dataclasses.replace(answer(), files={}), "are not those that its result.json describes"),
         (lambda: answer({"run.sh": b"rm"}), "which is not one of its result"),
         (lambda: swapped(answer(), "two/disparity.pfm", b"map"), "which is not one of its result"),
         (lambda: swapped(answer(), "one/disparity.pfm", b"other"), "are not those that its result.json describes"),
@@ -127,6 +129,19 @@ def test_a_workers_answer_that_is_a_result() -> None:
 def test_a_workers_answer_that_is_none(wrong: Callable[[], Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         check_outcome(job(), wrong())
+
+
+def test_a_finished_job_without_its_files_is_done_again(tmp_path: Path) -> None:
+    (scene,) = write_scenes(tmp_path / "in", 1, size=16)
+    out = tmp_path / "out"
+    assert batch(scene.parent, "--out", out) == 0
+    (path,) = (out / "jobs").glob("*.json")
+    told = {**json.loads(path.read_text()), "files": {}}
+    del told["sha256"]
+    path.write_text(json.dumps({**told, "sha256": sha256_of(told)}))
+    shutil.rmtree(out / scene.name)
+    assert batch(scene.parent, "--out", out) == 0
+    assert (out / scene.name / "disparity.pfm").is_file()
 
 
 @pytest.mark.parametrize(

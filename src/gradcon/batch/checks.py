@@ -36,8 +36,6 @@ def check_outcome(outcome: Outcome, folder: str) -> None:
     those that its result.json describes.
     """
     check_record(outcome.record, folder)
-    if not outcome.files:  # it was kept, and the store has compared its files
-        return
     own = {name.removeprefix(f"{folder}/"): content for name, content in outcome.files.items()}
     for name in outcome.files:
         if name not in {f"{folder}/{file}" for file in (*RESULT_FILES, THUMBNAIL)}:

@@ -37,8 +37,9 @@ def read(path: Path, dataset: str, index: list[int], window: list[list[int]]) ->
 def _described(data: Any) -> dict[str, Any] | None:
     if data is None:
         return None
-    stored, chunks = int(data.id.get_storage_size()), data.chunks
-    return {"shape": data.shape, "dtype": type_name(data.dtype), "stored": stored, "chunks": chunks or data.shape}
+    stored = int(data.id.get_storage_size())
+    chunks = data.chunks or (1,) * data.ndim  # without chunks, nothing is unpacked beside the part that is asked for
+    return {"shape": data.shape, "dtype": type_name(data.dtype), "stored": stored, "chunks": chunks}
 
 
 def _dataset(root: Any, name: str) -> Any:

@@ -50,8 +50,8 @@ class Job:
         Called when the job is done.  If the data have changed since `inputs` was computed, it returns a sentence that
         says so, and the outcome is not kept.
     check : callable, optional
-        Called with every outcome, also with one that was kept, whose `files` are then empty.  If the function cannot
-        have returned it, because a worker or a file is not to be trusted, it raises an InputError.
+        Called with every outcome, also with one that was kept.  If the function cannot have returned it, because a
+        worker or a file is not to be trusted, it raises an InputError.
     """
 
     function: Callable[..., Outcome]

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, cast
@@ -92,11 +93,13 @@ class Store:
             kept = self.read(path)
             if kept["job"] != _plain(job.identity):
                 raise _altered(path)
-            for name, sha256 in kept.get("files", {}).items():
-                self._checked(inside(self.root, name, path), sha256)
-            outcome = Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"])
+            files = {
+                name: self._checked(inside(self.root, name, path), sha256)
+                for name, sha256 in kept.get("files", {}).items()
+            }
+            outcome = Outcome(kept["record"], self._arrays(kept["arrays"]), kept["seconds"], kept["versions"], files)
             check_outcome(job, outcome)
-            return outcome
+            return replace(outcome, files={})
         except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             found = error if isinstance(error, InputError) else _strange(path)
             self.damaged.append(str(InputError(found.where, found.problem)))  # the user need not do anything about it

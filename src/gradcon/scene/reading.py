@@ -49,7 +49,7 @@ def read_colours(
 
     def fill(k: int) -> Levels:
         source: Any = targets[k]
-        image = as_array(source() if callable(source) else source)
+        image = as_array(source() if callable(source) else source, names[k])
         if full_scale(image.dtype) != full_scale(dtype):  # one white value must hold for all views
             raise InputError(
                 names[k],

@@ -38,7 +38,7 @@ def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
             level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n)
     if not noise_model.use_scale:
         return
-    left, right = columns_of(at, x0, n, width, at.dI.ahead[0], 0)
+    left, right = columns_of(x0, n, width, at.dI.ahead[0], 0)
     column = at.margin + left
     for y in range(first, end):
         sums, out = at.sums + 2 * (y & (STRIP - 1)), row(S, ring_row(at.g, 0, T, y), column)

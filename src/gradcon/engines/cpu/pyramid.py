@@ -25,7 +25,7 @@ def ring_row(rings, q, k, y):
 
 
 @inlined
-def columns_of(at, x0, n, width, beyond, radius):
+def columns_of(x0, n, width, beyond, radius):
     """Return the columns of the tile at which a level, `beyond` columns wider than it, must be computed.
 
     Farther than `radius` outside the image, which has `width` columns, it repeats.
@@ -42,7 +42,7 @@ def origin_of(at, first):
 @inlined
 def level_columns(at, rings, scales, q, x0, n, width):
     """Return the first and the last columns of a field at level q, and where column 0 of the tile stands."""
-    first, end = columns_of(at, x0, n, width, rings.ahead[q], scales.radius[q])
+    first, end = columns_of(x0, n, width, rings.ahead[q], scales.radius[q])
     return first, end, origin_of(at, first)
 
 
@@ -112,7 +112,7 @@ def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
     """
     height, width = w.shape
     first, end, origin = level_columns(at, at.dI, scales, q, x0, n, width)
-    g_first, g_end = columns_of(at, x0, n, width, at.dI.ahead[0] if q == 0 else 0, 0)
+    g_first, g_end = columns_of(x0, n, width, at.dI.ahead[0] if q == 0 else 0, 0)
     reach = PAIRS * scales.spacing[q]
     if q == 0:
         source = image_source(at, views, k, x0, height, width)

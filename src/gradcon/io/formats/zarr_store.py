@@ -7,7 +7,6 @@ the chosen views are read.
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from gradcon.io.formats.lightfield_array import (
 from gradcon.io.formats.stored_array import StoredArray
 from gradcon.io.listing import Listing
 from gradcon.isolated import Reply, call
+from gradcon.npz import open_zip
 from gradcon.scene.array_axes import count_axes
 
 MARKS = ("zarr.json", ".zarray", ".zgroup")
@@ -168,7 +168,7 @@ def _part_sizes(path: Path) -> dict[str, int]:
 
 
 def _member_sizes(path: Path) -> dict[str, int]:
-    with refuse_damage(path), zipfile.ZipFile(path) as archive:
+    with refuse_damage(path), open_zip(path) as archive:
         members = archive.infolist()
     for member in members:
         refuse_escape(member.filename, path)
