@@ -41,7 +41,7 @@ class Sources:
         self._colours, self._scale = scene.colours, np.float32(scene.colour_scale)
         self._carried: dict[int, Carried] = {}
         lengths = [float(np.hypot(*B)) for B in scene.baselines]
-        self._reach = [0.0, *lengths]  # how far disparity moves a pixel
+        self._reach = [max(lengths), *lengths]  # how far disparity moves a pixel; of the reference in other views
         self._unit = scene.unit
         self._saw = module_of(disparity).asarray(scene.seen) if scene.seen is not None else None
 
@@ -88,7 +88,7 @@ class Sources:
             a, b, near = self.viewpoints[k].see(x, y, w)
             shows = inside(a, b, self.disparity.shape) & xp.isfinite(near)
             a, b = xp.where(xp.isfinite(a), a, 0.0), xp.where(xp.isfinite(b), b, 0.0)
-            shows &= self._front(k, a, b) <= near + HIDDEN / max(self._reach[k], 1e-9)
+            shows &= self._front(k, a, b) <= near + HIDDEN / self._reach[k]
             if self._saw is not None:
                 shows &= nearest(self._saw[k], a, b)
             colours.append(self.sample(k, a, b))
