@@ -16,6 +16,7 @@ FLAGS = tuple(sorted(FAST))
 FLOAT, INT = ir.FloatType(), ir.IntType(32)
 LANES = 16  # pixels at once: vectors of a processor with shorter ones are several of its own
 QUAD = 4  # neighbours that one load brings
+FARTHEST = 2.0**30  # pixels; farther than any image, and within the integers
 
 
 class Lanes:
@@ -57,12 +58,15 @@ class Lanes:
         return self.builder.and_(above, self.builder.fcmp_ordered("<=", self.value, high.value))
 
     def split(self) -> tuple[Any, Lanes]:
-        """Return the whole part, as a vector of integers, and the fraction."""
+        """Return the whole part, as a vector of integers, and the fraction; the integers end at `FARTHEST`."""
         kind = self.value.type
         floor = ir.FunctionType(kind, [kind])
         name = f"llvm.floor.v{self.count}f32"
-        whole = self.builder.call(cgutils.get_or_insert_function(self.builder.module, floor, name), [self.value])
-        return self.builder.fptosi(whole, ir.VectorType(INT, self.count)), self - self._made(whole)
+        function = cgutils.get_or_insert_function(self.builder.module, floor, name)
+        whole = self._made(self.builder.call(function, [self.value]))
+        low, high = (self._made(self._with(end)) for end in (-FARTHEST, FARTHEST))
+        near = whole.ordered(high)[0].ordered(low)[1]  # what no integer can hold would become anything
+        return self.builder.fptosi(near.value, ir.VectorType(INT, self.count)), self - whole
 
     def ordered(self, other: Lanes) -> tuple[Lanes, Lanes]:
         """Return the smaller and the larger of two numbers in every lane."""
