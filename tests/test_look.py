@@ -71,6 +71,21 @@ def test_the_range_holds_the_disparities(name: str) -> None:
     assert high - low < 4 * (truth.max() - truth.min())
 
 
+@pytest.mark.parametrize("name", ["planes", "sphere", "occlusion"])
+def test_two_views_tell_the_range_too(name: str) -> None:
+    """Textures of a pair also match by chance, far outside the range, and along any axis."""
+    pair = synth.render(name, SIZE, views=2)
+    assert pair.ground_truth is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = estimate(pair, engine="cpu")
+    low, high = result.parameters["disparity_range"]
+    assert low <= pair.ground_truth.min()
+    assert high >= pair.ground_truth.max()
+    assert high - low < 12 * np.ptp(pair.ground_truth)
+    assert rmse(result) < 0.25
+
+
 def test_what_is_given_is_not_looked_for(scene: Scene) -> None:
     options = Options(disparity_range=(-3.0, 4.0), noise=0.01)
     result = quiet(scene, options)

@@ -31,8 +31,11 @@ AXES = (Layout(), Layout(y=True), Layout(transposed=True), Layout(y=True, transp
 
 
 def can_tell(scene: Scene, small: Views) -> bool:
-    """Return whether the layout can be wrong, and whether the small copy is large enough to show it."""
-    return min(small.shape) >= SMALLEST and scene.is_planar
+    """Return whether the layout can be wrong, and whether the small copy is large enough to show it.
+
+    Two views match by chance about as well along one axis as along the other; only a third contradicts.
+    """
+    return min(small.shape) >= SMALLEST and scene.is_planar and len(scene.target_names) > 1
 
 
 def better_axes(small: Views, engine: str) -> Layout | None:

@@ -52,7 +52,9 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     k = shrink_factor(scene.shape)
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
-    low, high = options.disparity_range or found_range(copy.swept.w, copy.swept.lead, copy.tried.step)
+    low, high = options.disparity_range or found_range(
+        copy.swept.w, copy.swept.lead, copy.tried, len(scene.target_names)
+    )
     step = copy.tried.step / k
     if options.disparity_range is None:
         low, high = searchable(scene.shape, low, high, step)

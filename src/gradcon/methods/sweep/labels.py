@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradcon.arrays import quantile
+from gradcon.arrays import module_of, quantile, to_host
 from gradcon.engines.sweep import Map, SweepEngine
 from gradcon.errors import InputError
 from gradcon.methods.sweep.settings import MOST_COSTS, MOST_LABELS
@@ -15,9 +15,11 @@ from gradcon.methods.sweep.settings import MOST_COSTS, MOST_LABELS
 SMALL = 128  # pixels on the longer side of the copy on which the range is searched
 REACH = 0.25  # of the longer side: how far the farthest view may see a surface move
 SURE = 0.15  # by how much the best label must be cheaper than any other, on average along its paths
-RARE = 0.003  # the share of sure pixels on either side that may lie outside the range
+RARE = 0.003  # the share of sure pixels on either side that may lie outside the range,
+RARE_OF_TWO = 0.05  # and the same of a pair; it falls with the square of the number of targets
 MARGIN = 0.05  # of the range, which is added on either side
 FEWEST = 50  # sure pixels that tell a range
+CHANCE = 4.0  # times as many sure pixels as the median label: fewer may match by chance
 
 
 class Labels(NamedTuple):
@@ -44,18 +46,35 @@ def whole_range(engine: SweepEngine, pixels: float) -> Labels:
     return Labels.between(-reach, reach, step_of(engine, pixels))
 
 
-def found_range(w: Map, lead: Map, step: float) -> tuple[float, float]:
-    """Return the range of the disparities that a small copy shows.
+def found_range(w: Map, lead: Map, tried: Labels, targets: int) -> tuple[float, float]:
+    """Return the range of the disparities that a small copy shows, of the labels that were tried.
 
     `lead` says by how much the best label of each pixel is cheaper than any other.  A pixel without texture has no say,
-    because its label is as good as any: a range that is too long lets it stray.
+    because its label is as good as any: a range that is too long lets it stray.  Where hardly any third view can
+    contradict, textures also match by chance, which many pixels do at labels far outside the range.
     """
     sure = w[lead > SURE]
     if sure.size < min(FEWEST, w.size // 4):
-        return -step, step
-    low, high = (float(quantile(sure, share)) for share in (RARE, 1 - RARE))
-    margin = 2 * step + MARGIN * (high - low)
+        return -tried.step, tried.step
+    rare = max(RARE, RARE_OF_TWO / targets**2)
+    if rare > RARE:
+        sure = _not_by_chance(sure, tried)
+    low, high = (float(quantile(sure, share)) for share in (rare, 1 - rare))
+    margin = 2 * tried.step + MARGIN * (high - low)
     return low - margin, high + margin
+
+
+def _not_by_chance(sure: Map, tried: Labels) -> Map:
+    """Leave out the disparities that no more pixels have than match by chance, unless that would leave too few.
+
+    Pixels match by chance at any label, and about as often at one as at another.
+    """
+    label = module_of(sure).clip(sure / np.float32(tried.step) - tried.first + 0.5, 0, tried.number - 1).astype(np.intp)
+    counts = to_host(module_of(sure).bincount(label, minlength=tried.number))
+    by_chance = counts <= CHANCE * np.median(counts)
+    if counts[~by_chance].sum() < FEWEST:
+        return sure
+    return sure[module_of(sure).asarray(~by_chance)[label]]
 
 
 def halvings(shape: tuple[int, int], low: float, high: float, step: float) -> int:
