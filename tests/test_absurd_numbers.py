@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradcon import Calibration, Camera, InputError, Options, Scene, estimate, estimate_many, synth
+from gradcon.methods.registry import check_start
 from gradcon.result.finite import refuse_unknown
 
 ABSURD = [10**400, "text", "", None, 1j, True, [], [1, [2, 3]], {}, object(), np.nan, np.inf, -1, 0, 1e39, 1e-39, b"1"]
@@ -177,6 +178,12 @@ def test_maps_that_are_not_finite_are_neither_returned_nor_written(tmp_path, mon
     monkeypatch.setattr("gradcon.methods.sweep.run.deviation", lambda *_: spoilt)
     with pytest.raises(InputError, match="the uncertainty of 1 of 768 pixels"):
         estimate(small(), engine="cpu")
+
+
+@pytest.mark.parametrize("initial", ["left", np.nan, np.inf, np.array(np.nan), 1j])
+def test_a_start_that_is_no_number_is_refused_before_anything_compiles(initial):
+    with pytest.raises(InputError, match=r"^initial: .* is not a finite disparity"):
+        check_start("gcm", initial)
 
 
 def three_cameras(**changes) -> list[Camera]:

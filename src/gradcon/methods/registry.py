@@ -8,7 +8,6 @@ To add one of the paper's kind, add a recipe to `schedules`.  To add another kin
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,6 +24,7 @@ from gradcon.result import Solve
 from gradcon.result.stopped import Stopped
 from gradcon.result.weights import Weights
 from gradcon.scene import Scene
+from gradcon.scene.numbers import finite_number, shortly
 
 if TYPE_CHECKING:
     from gradcon.methods.look import Look
@@ -133,11 +133,12 @@ def check_parameter(method: str, name: str) -> None:
 
 def check_start(method: str, initial: ArrayLike | None) -> None:
     """Reject a number to start from if the method searches all disparities, or if it is not finite."""
-    if initial is None or as_array(initial, "initial").ndim:
+    given = None if initial is None else as_array(initial, "initial")
+    if given is None or given.ndim:
         return
     if METHODS[method].start is None:
         other = next(other.name for other in METHODS.values() if other.start is not None)
         problem = f"is a number, but the method {method} searches all disparities and needs none to start from"
         raise InputError("initial", problem, f"leave it out, give a map, or use the method {other}")
-    if not math.isfinite(initial):  # type: ignore[arg-type]
-        raise InputError("initial", f"{initial} is not a finite disparity", "give a number of pixels")
+    if finite_number(given.item()) is None:
+        raise InputError("initial", f"{shortly(given.item())} is not a finite disparity", "give a number of pixels")
