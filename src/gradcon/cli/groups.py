@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, get_args
 class Group(NamedTuple):
     """Stands in the annotation of a command's parameter: `Annotated[Told, Group(told_about_scene)]`."""
 
-    collect: Callable[..., Any]  # its parameters are the options
+    collect: Callable[..., Any]  # its parameters are the options,
+    without: tuple[str, ...] = ()  # but for these, which keep their defaults
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +28,7 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
         if group is None:
             taken.append(parameter)
             continue
-        options = _parameters(group.collect)
+        options = [option for option in _parameters(group.collect) if option.name not in group.without]
         groups[parameter.name] = group.collect, [option.name for option in options]
         taken += options
 

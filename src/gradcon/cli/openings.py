@@ -51,20 +51,8 @@ def told_about_scene(
     }
 
 
-def told_about_views(
-    pattern: Pattern = None,
-    size_factor: SizeFactor = None,
-    grid: Grid = None,
-    micro_images: MicroImages = False,
-    neighbours: Neighbours = None,
-    slide: Slide = False,
-) -> Told:
-    """Collect the options of a command that knows the reference itself."""
-    return told_about_scene(None, pattern, size_factor, grid, micro_images, neighbours, slide)
-
-
 ToldAboutScene = Annotated[Told, Group(told_about_scene)]
-ToldAboutViews = Annotated[Told, Group(told_about_views)]
+ToldAboutViews = Annotated[Told, Group(told_about_scene, without=("reference",))]  # the command knows it itself
 
 
 def as_options(told: Told) -> list[str]:
