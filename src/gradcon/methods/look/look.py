@@ -52,13 +52,13 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     k = shrink_factor(scene.shape)
     compared = compare(views_of(scene, k=k), engine)
     copy = compared.copy
-    low, high = options.disparity_range or found_range(
-        copy.swept.w, copy.swept.lead, copy.tried, len(scene.target_names)
-    )
     step = copy.tried.step / k
     if options.disparity_range is None:
-        low, high = searchable(scene.shape, low, high, step)
-    halvings(scene.shape, low, high, step)  # refuses a given range that no copy can be searched in
+        found = found_range(copy.swept.w, copy.swept.lead, copy.tried, len(scene.target_names))
+        low, high = searchable(scene.shape, *found, step)
+    else:
+        low, high = options.disparity_range
+        halvings(scene.shape, low, high, step)  # refuses a range that no copy can be searched in
     noise = measured_noise(scene, low, high, engine) if options.noise is None else options.noise
     findings = Findings(
         disparity_range=(low, high),
