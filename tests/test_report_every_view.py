@@ -139,6 +139,7 @@ def test_without_any_pictures_the_page_shows_the_points_of_the_reference(views: 
         picture.unlink()
     page = write_report([folder], tmp_path / "page.html")
     assert any(said.endswith("The page shows the points of the reference alone.") for said in page.left_out)
+    assert not any("fused points" in said for said in page.left_out)  # there are none
     assert shown(page.path)[0]["fused"] is None
 
 

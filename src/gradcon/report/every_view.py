@@ -30,7 +30,8 @@ def read_result(folder: Path) -> ResultPage:
         page.fused = _fused(found, damaged, page.notes)
     elif len(found) > 1:
         page.unfused = f"{len(found)} maps are not fused because the cameras are not calibrated"
-    page.notes += [f"{reason} The fused points leave this view out." for reason in damaged]
+    left_out = " The fused points leave this view out." if page.fused is not None else ""
+    page.notes += [f"{reason}{left_out}" for reason in damaged]
     return page
 
 
