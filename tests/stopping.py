@@ -13,10 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from batch_scenes import everything
+from gradcon import Options, Scene
 
 STOPPED, DONE, RAISED = 77, 0, 1  # exit codes of the child
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink", "os.chmod")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+def once(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute the maps of each scene once, as only the files matter to those who stop commands."""
+    known: dict[str, Any] = {}
+
+    def computed(scene: Scene, options: Options, **how: Any) -> Any:
+        key = f"{scene.name} {scene.fingerprint()} {options} {how}"
+        if key not in known:
+            known[key] = compute(scene, options, **how)
+        return known[key]
+
+    return computed
 
 
 def kill_at_every_step(

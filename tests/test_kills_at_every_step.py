@@ -7,15 +7,14 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from batch_scenes import batch
-from gradcon import Options, Result, Scene, estimate, read_maps, synth
+from gradcon import estimate, read_maps, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
-from stopping import kill_at_every_step, run
+from stopping import kill_at_every_step, once, run
 
 QUICK = ["--engine", "reference", "--method", "gcm"]
 pytestmark = [
@@ -37,14 +36,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every run state the same times, and compute each map once, as only the files matter here."""
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
-    known: dict[str, Result] = {}
-
-    def estimate_once(scene: Scene, options: Options, **how: Any) -> Result:
-        key = f"{scene.fingerprint()} {options} {how}"
-        if key not in known:
-            known[key] = estimate(scene, options, **how)
-        return known[key]
-
+    estimate_once = once(estimate)
     monkeypatch.setattr("gradcon.cli.estimates.estimate", estimate_once)
     monkeypatch.setattr("gradcon.batch.work.estimate", estimate_once)
 

@@ -16,7 +16,7 @@ import pytest
 from gradcon import Options, Result, Scene, estimate, estimate_views, read_views, synth
 from gradcon.cli import main
 from gradcon.errors import InputError
-from stopping import kill_at_every_step, run
+from stopping import kill_at_every_step, once, run
 
 QUICK = ["--engine", "reference", "--method", "gcm", "--solves", "1"]
 pytestmark = [
@@ -45,22 +45,13 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every run state the same times, and compute each map once, as only the files matter here."""
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
-    known: dict[str, Any] = {}
-
-    def views_once(scene: Scene, options: Options, **how: Any) -> Any:
-        key = f"{scene.fingerprint()} {options} {how}"
-        if key not in known:
-            known[key] = estimate_views(scene, options, **how)
-        return known[key]
+    estimate_once = once(estimate)
 
     def many_once(scenes: Iterable[Scene], options: Options, **how: Any) -> Iterator[Result]:
         for scene in scenes:
-            key = f"{scene.name} {scene.fingerprint()} {options}"
-            if key not in known:
-                known[key] = estimate(scene, options, engine="reference")
-            yield known[key]
+            yield estimate_once(scene, options, engine="reference")
 
-    monkeypatch.setattr("gradcon.estimate_views", views_once)
+    monkeypatch.setattr("gradcon.estimate_views", once(estimate_views))
     monkeypatch.setattr("gradcon.cli.videos.estimate_many", many_once)
 
 
