@@ -1,0 +1,1 @@
+"""The paper's formulas, independent of gradcon, to which the tests hold its engines."""
