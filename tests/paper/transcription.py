@@ -10,6 +10,7 @@ Views are numbered from 0, in any order; scale q = 0 is the finest.  A field of 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -331,25 +332,23 @@ def not_beyond(t: int, stage: Stage, views: Sequence[View]) -> list[int]:
     return [n for n in stage.views if np.hypot(*views[n].B) <= furthest and sectors(views[n].B) & sectors(views[t].B)]
 
 
-def monotone_weights(N2: ByViewAndScale, stage: Stage, views: Sequence[View]) -> ByViewAndScale:
-    """W_{t,q}, the minimum over the views that are not beyond t; Z of a pixel makes the mean of its weights 1.
-
-    [eqn:Weights_Proportional], and the equation that constrains it to be monotone.
-    """
+def monotone_weights(N2: ByViewAndScale, stage: Stage, views: Sequence[View], Z: float | Array = 1.0) -> ByViewAndScale:
+    """W_{t,q} = Z / N^2, or a smaller weight of a view that is not beyond t.  [eqn:Weights_Proportional] and below"""
     W: ByViewAndScale = {}
     for t in stage.views:
         for q in stage.scales:
-            W[t, q] = np.min([1 / N2[n, q] for n in not_beyond(t, stage, views)], axis=0)
-    Z = len(W) / sum(W.values())
-    return {key: Z * weight for key, weight in W.items()}
+            W[t, q] = np.min([Z / N2[n, q] for n in not_beyond(t, stage, views)], axis=0)
+    return W
 
 
 def weights(f: Fields, problem: Problem, w: Array, stage: Stage) -> ByViewAndScale:
-    """W_{t,q} of a stage: of the Gradient Consistency Model, or 1."""
+    """W_{t,q} of a stage: 1, or of the Gradient Consistency Model with the Z that makes their mean 1 at every pixel."""
     if not stage.weighted:
         return {(t, q): np.ones(w.shape) for t in stage.views for q in stage.scales}
     N2 = noise_powers(f, w, stage, problem.epsilon, problem.chosen)
-    return monotone_weights(N2, stage, problem.views)
+    proportional = monotone_weights(N2, stage, problem.views)
+    Z = len(proportional) / np.sum(list(proportional.values()), axis=0)
+    return monotone_weights(N2, stage, problem.views, Z)
 
 
 # ---- Section VI, Variational Disparity Estimation
@@ -453,17 +452,13 @@ def step(problem: Problem, w: Array, stage: Stage, reweight: bool = True) -> tup
 
 
 def rings(lengths: Array) -> list[tuple[int, ...]]:
-    """The views of each stage of progressive inclusion: 4 at first, then 4 more, or more if they are equally far."""
-    order = np.argsort(lengths, kind="stable")
-    out: list[tuple[int, ...]] = []
-    taken = 0
-    while taken < len(order):
-        count = min(taken + 4, len(order))
-        while count < len(order) and lengths[order[count]] <= lengths[order[count - 1]] * (1 + 1e-9):
-            count += 1
-        out.append(tuple(sorted(int(t) for t in order[:count])))
-        taken = count
-    return out
+    """The views of each stage of progressive inclusion: one more ring of views that are equally far.
+
+    These are 4 more each time in the paper's cross, whose first stage has 5 views with the reference.
+    """
+    nearest_first = np.sort(lengths)
+    ends = [length for length, next in itertools.pairwise([*nearest_first, np.inf]) if next > length * (1 + 1e-9)]
+    return [tuple(int(t) for t in np.flatnonzero(lengths <= end)) for end in ends]
 
 
 def stages(method: str, B: Array, alpha: float, scales: int = 1, without: str = "") -> list[Stage]:
