@@ -30,38 +30,42 @@ def radius(q: int) -> int:
 
 
 @cache
-def even_taps(q: int) -> Taps:
-    """Return the taps at 0, 1, ... PAIRS spacings that smooth scale q - 1 to q; with their mirrors they sum to 1."""
+def even_taps(q: int, composed: bool = False) -> Taps:
+    """Return the taps at 0, 1, ... PAIRS spacings that smooth scale q - 1 to q; with their mirrors they sum to 1.
+
+    `composed` as in `model.width`, here and below.
+    """
     if q == 0:
         return model.gaussian(model.sigma(0))[PAIRS:]
-    return _nearest(model.gaussian(model.sigma(q)), smoothing(q - 1), spacing(q), mirror=1)
+    return _nearest(model.gaussian(model.width(q, composed)), smoothing(q - 1, composed), spacing(q), mirror=1)
 
 
 @cache
-def odd_taps(q: int) -> Taps:
+def odd_taps(q: int, composed: bool = False) -> Taps:
     """Return the taps that derive scale q from scale q - 1, as `even_taps`; a ramp gives its slope."""
     if q == 0:
         return model.gaussian_derivative(model.sigma(0))[PAIRS:]
-    return _nearest(model.gaussian_derivative(model.sigma(q)), smoothing(q - 1), spacing(q), mirror=-1)
+    wanted = model.gaussian_derivative(model.width(q, composed))
+    return _nearest(wanted, smoothing(q - 1, composed), spacing(q), mirror=-1)
 
 
 @cache
-def smoothing(q: int) -> Taps:
+def smoothing(q: int, composed: bool = False) -> Taps:
     """Return the whole filter that smooths an image to scale q, from -radius to radius."""
-    return _joined(q, even_taps(q), mirror=1)
+    return _joined(q, even_taps(q, composed), mirror=1, composed=composed)
 
 
 @cache
-def derivative(q: int) -> Taps:
+def derivative(q: int, composed: bool = False) -> Taps:
     """Return the whole filter that derives an image at scale q, in correlation order: a rising ramp is positive."""
-    return _joined(q, odd_taps(q), mirror=-1)
+    return _joined(q, odd_taps(q, composed), mirror=-1, composed=composed)
 
 
-def _joined(q: int, taps: Taps, mirror: int) -> Taps:
+def _joined(q: int, taps: Taps, mirror: int, composed: bool) -> Taps:
     """Return one step of the cascade after all steps before it."""
     step = np.zeros(2 * PAIRS * spacing(q) + 1)
     step[:: spacing(q)] = np.concatenate([mirror * taps[:0:-1], taps])
-    return step if q == 0 else np.convolve(smoothing(q - 1), step)
+    return step if q == 0 else np.convolve(smoothing(q - 1, composed), step)
 
 
 def _nearest(wanted: Taps, before: Taps, apart: int, mirror: int) -> Taps:

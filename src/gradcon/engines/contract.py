@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gradcon.engines.choices import Choices
 from gradcon.engines.device import Clock, Device
 from gradcon.scene import Scene
 
@@ -64,7 +65,7 @@ class DataTerm(NamedTuple, Generic[Plane]):
 class StepReport(NamedTuple):
     """What a step did; disparities are in pixels of the nearest view."""
 
-    inner_iterations: int
+    inner_iterations: int  # of the linear system; 0 if it was solved directly
     clipped: float  # share of pixels whose step met the limit
     step_mean: float  # mean and largest |change of disparity|, after limit and median
     step_max: float
@@ -85,6 +86,7 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
     name: ClassVar[str]
     note: str = ""  # which GPU is used, or why none is
     device: Device
+    choices: Choices  # about the arithmetic of a step
     seen: Any = None  # a plane, 1 where the reference's camera saw something, 0 elsewhere; None if it saw everything
 
     def step(
@@ -109,7 +111,8 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
         term = clock("data_term", self.data_term, w, warped, stage, reweight, sample)
         if self.seen is not None:  # elsewhere the neighbours alone decide
             term = term._replace(diagonal=self.seen * term.diagonal, rhs=self.seen * term.rhs)
-        dw, counts = clock("solve", self.solve, w, term, stage.alpha, reweight)
+        whole = reweight and self.choices.smoothness_weight == "whole"
+        dw, counts = clock("solve", self.solve, w, term, stage.alpha * (2.0 if whole else 1.0), reweight)
         after, counts = clock("update", self.update, w, dw, stage.limit, counts)
         return Step(after, self.report(w, after, counts), term.weights)
 

@@ -42,6 +42,14 @@ def sigma(q: int) -> float:
     return float(2**q / math.sqrt(2.0))
 
 
+def width(q: int, composed: bool) -> float:
+    """sigma'_q: the standard deviation of the filter that makes scale q, in pixels.  [fig:scale_diagram]
+
+    It is sigma_q, or `composed`: that of the filter of scale 0 followed by the one of sigma_q.
+    """
+    return math.hypot(sigma(0), sigma(q)) if composed and q > 0 else sigma(q)
+
+
 def gaussian(s: float) -> NDArray[np.float64]:
     """Return the taps of the sampled Gaussian G_s from -radius to radius; they sum to 1."""
     radius = int(TRUNCATE * s + 0.5)
@@ -121,7 +129,10 @@ def data_reweight(dI):
 
 
 def smoothness_reweight(wx, wy):
-    """phi: the IRLS weight that turns the squared gradient of w into total variation.  [eqn:RegTerm]"""
+    """phi: half the IRLS weight that turns the squared gradient of w into its length.  [eqn:RegTerm]
+
+    With wy = 0, it is the weight for the differences along x alone, as the L1 norm of the gradient has it.
+    """
     return HALF / np.sqrt(wx * wx + wy * wy + IRLS_FLOOR)
 
 
@@ -163,16 +174,18 @@ def fade(x):
     return np.where(x < 1, np.cos(np.pi / 2 * np.clip(x, 0, 1)) ** 2, 0.0)
 
 
-def memberships(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+def memberships(baselines: NDArray[np.float64], closed: bool = False) -> NDArray[np.float64]:
     """Return how far each view (column) belongs to each of the directions (rows) that views have in common.
 
     The 8 directions are those of the axes and diagonals.  A view belongs fully to a direction up to half-way to the
-    next one, and from there on less and less, so that noise in a baseline never moves it in or out.  A direction is
-    left out if no view belongs to it, or if every view belongs as much to another one.
+    next one, and from there on less and less, so that noise in a baseline never moves it in or out.  If `closed`, the
+    directions are the paper's sectors between an axis and a diagonal, and a view on a border belongs to both.  A
+    direction is left out if no view belongs to it, or if every view belongs as much to another one.
     """
     angle = np.arctan2(baselines[:, 1], baselines[:, 0]) / (2 * np.pi / DIRECTIONS)
-    apart = np.abs((angle - np.arange(DIRECTIONS)[:, None] + DIRECTIONS / 2) % DIRECTIONS - DIRECTIONS / 2)
-    belongs = fade(2 * np.round(apart, 9) - 1)
+    middle = np.arange(DIRECTIONS)[:, None] + (0.5 if closed else 0.0)
+    apart = np.round(np.abs((angle - middle + DIRECTIONS / 2) % DIRECTIONS - DIRECTIONS / 2), 9)
+    belongs = np.where(apart <= 0.5, 1.0, 0.0) if closed else fade(2 * apart - 1)
     kept: list[NDArray[np.float64]] = []
     for k, row in enumerate(belongs):
         others = [*kept, *belongs[k + 1 :]]
@@ -181,20 +194,25 @@ def memberships(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array(kept)
 
 
-def nearness(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far view n (column) counts as no farther out than view t (row): 1 if it is not, 0 beyond RING_GAP."""
+def nearness(baselines: NDArray[np.float64], closed: bool = False) -> NDArray[np.float64]:
+    """Return how far view n (column) counts as no farther out than view t (row): 1 if it is not, 0 beyond RING_GAP.
+
+    If `closed`, it is 0 as soon as n is farther out.
+    """
     length = np.hypot(*baselines.T)
-    return np.asarray(fade((length - length[:, None] - 1e-9) / RING_GAP), np.float64)
+    farther = length - length[:, None] - 1e-9
+    return np.where(farther <= 0, 1.0, 0.0) if closed else np.asarray(fade(farther / RING_GAP), np.float64)
 
 
-def floors(baselines: NDArray[np.float64]) -> NDArray[np.float64]:
+def floors(baselines: NDArray[np.float64], closed: bool = False) -> NDArray[np.float64]:
     """Return the share of view n's N^2 (column) that N^2 of view t (row) may not fall below.
 
     A view may not weigh more than a nearer view in the same direction (the monotonicity constraint at the end of
     sec:GCM).  The share is 1 where the paper's sectors are meant to join two views, and fades with the angle between
-    them, and with how much farther out n is.
+    them, and with how much farther out n is.  If `closed`, it is 1 for the views that share one of the paper's sectors
+    as they are printed, and 0 for all others.
     """
-    belongs = memberships(baselines)
-    shares = (belongs[:, :, None] * belongs[:, None]).max(axis=0) * nearness(baselines)
+    belongs = memberships(baselines, closed)
+    shares = (belongs[:, :, None] * belongs[:, None]).max(axis=0) * nearness(baselines, closed)
     np.fill_diagonal(shares, 1.0)
     return np.asarray(shares, np.float64)

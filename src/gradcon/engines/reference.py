@@ -8,25 +8,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage, sparse
-from scipy.sparse.linalg import cg
+from scipy.sparse.linalg import SuperLU, splu
 
 from gradcon.arrays import to_host
-from gradcon.engines import cascade, model
+from gradcon.engines import model
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import AnyEngine, DataTerm, Stage, StepReport, Weighting
+from gradcon.engines.filters import filters_of
 from gradcon.engines.host import HostCounts, HostEngine, current_device, why_not
 from gradcon.engines.sweep import SweepEngine, Views
-from gradcon.engines.views import frames_of, reference_seen
+from gradcon.engines.views import coupled_frames, frames_of, reference_seen
 from gradcon.scene import Scene, geometry
 
 __all__ = ["ReferenceEngine", "create", "current_device", "why_not"]
 
 Field = NDArray[np.float64]
 Warped = dict[int, tuple[Field, Field, Field]]
-INNER_TOLERANCE = 1e-6  # of the residual, relative to the right-hand side
+SMALLEST_PIVOT = 1e-14  # relative to the largest: below it, the data are lost beside the smoothness
 
 
-def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> ReferenceEngine:
-    return ReferenceEngine(scene, epsilon)
+def create(
+    scene: Scene, epsilon: float, after: AnyEngine | None = None, choices: Choices = BY_DEFAULT
+) -> ReferenceEngine:
+    return ReferenceEngine(scene, epsilon, choices)
 
 
 def create_sweep(views: Views) -> SweepEngine:
@@ -40,15 +44,16 @@ class ReferenceEngine(HostEngine[Field, Warped]):
 
     name = "reference"
 
-    def __init__(self, scene: Scene, epsilon: float) -> None:
+    def __init__(self, scene: Scene, epsilon: float, choices: Choices = BY_DEFAULT) -> None:
         scene = scene.to_host()
-        self.epsilon = epsilon
+        self.epsilon, self.choices, self.filters = epsilon, choices, filters_of(choices)
         self.I_r = scene.reference.astype(np.float64)
         self.targets = scene.targets.astype(np.float64)
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
         self.unit, self.truth = scene.unit, scene.known_truth
         self.frames, self.seen = frames_of(scene), reference_seen(scene)
+        self.coupled = coupled_frames(self.frames, choices)
         self.y, self.x = np.indices(scene.shape, dtype=np.float64)
 
     def upload(self, w: ArrayLike) -> Field:
@@ -62,12 +67,11 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         with np.errstate(all="ignore"):
             u, v, z = geometry.project(self.M[t], self.m[t], self.x, self.y, w)
             cx, cy = geometry.coupling(self.M[t], self.m[t], u, v)
-        left, right, top, bottom = self.frames[t]
-        seen = (z > 0) & (u >= left) & (u <= right) & (v >= top) & (v <= bottom)
+        seen, coupled = (inside(u, v, z, frame) for frame in (self.frames[t], self.coupled[t]))
         warped = sample_cubic(self.targets[t], np.where(seen, u, 0.0), np.where(seen, v, 0.0))
-        # A pixel that the view does not see is copied from the reference, and its coupling is 0, so that it has no say.
-        # Otherwise the copy would fit perfectly and hold the disparity where it is.
-        return np.where(seen, warped, self.I_r), np.where(seen, cx, 0.0), np.where(seen, cy, 0.0)
+        # A pixel that the view does not see is copied from the reference, and by default its coupling is 0, so that it
+        # has no say.  Otherwise the copy would fit perfectly and hold the disparity where it is.
+        return np.where(seen, warped, self.I_r), np.where(coupled, cx, 0.0), np.where(coupled, cy, 0.0)
 
     def linearise(
         self, I_t: Field, cx: Field, cy: Field, scales: tuple[int, ...]
@@ -75,9 +79,12 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         """Return dI, g and G of a warped view at each scale."""
         fields = {}
         for q in scales:
-            dI = smooth(I_t, q) - smooth(self.I_r, q)
-            d_t = model.along(cx, cy, derivative(I_t, q, axis=1), derivative(I_t, q, axis=0))
-            d_r = model.along(cx, cy, derivative(self.I_r, q, axis=1), derivative(self.I_r, q, axis=0))
+            even, odd = self.filters.smoothing(q), self.filters.derivative(q)
+            dI = correlate(I_t, even) - correlate(self.I_r, even)
+            d_t, d_r = (
+                model.along(cx, cy, derivative(image, even, odd, axis=1), derivative(image, even, odd, axis=0))
+                for image in (I_t, self.I_r)
+            )
             fields[q] = dI, model.mean_gradient(d_t, d_r), model.gradient_inconsistency(d_t, d_r)
         return fields
 
@@ -103,14 +110,15 @@ class ReferenceEngine(HostEngine[Field, Warped]):
             noise = model.acquisition_noise(self.epsilon, model.sigma(q))
             dw2_e = model.disparity_error(noise, sum_dI2, sum_g2, self.epsilon, variance)
             O2 = np.zeros_like(w)
-            if weighting.scale and q > 0:
-                O2 = model.scale_inconsistency(smooth(finest[t][1] ** 2, q), smooth(dw_tilde**2, q))
+            if weighting.scale and (q > 0 or self.choices.scale_term == "every"):
+                taps = self.filters.blurring(q)
+                O2 = model.scale_inconsistency(correlate(finest[t][1] ** 2, taps), correlate(dw_tilde**2, taps))
             N2[t, q] = model.noise_power(G if weighting.gradient else 0.0 * G, dw2_e, O2, noise)
         return self.monotone(N2, stage), fields
 
     def monotone(self, N2: dict[tuple[int, int], Field], stage: Stage) -> dict[tuple[int, int], Field]:
         """Raise N^2 so that no view is trusted more than a nearer view in the same direction."""
-        shares = model.floors(self.baselines[list(stage.views)])
+        shares = model.floors(self.baselines[list(stage.views)], self.choices.sectors == "closed")
         return {
             (t, q): np.max([share * N2[n, q] for n, share in zip(stage.views, row, strict=True) if share > 0], axis=0)
             for t, row in zip(stage.views, shares, strict=True)
@@ -136,22 +144,14 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         return DataTerm(diagonal, rhs, weights)
 
     def solve(self, w: Field, term: DataTerm[Field], alpha: float, reweight: bool) -> tuple[Field, HostCounts]:
-        L = smoothness_operator(w, reweight)
-        A = sparse.diags(term.diagonal.ravel()) + alpha * L
+        L = smoothness_operator(w, reweight, self.choices.smoothness == "isotropic")
+        A = sparse.csc_array(sparse.diags_array(term.diagonal.ravel()) + alpha * L)
         b = term.rhs.ravel() - alpha * (L @ w.ravel())
-        diagonal = A.diagonal()
-        jacobi = sparse.diags(1.0 / np.where(diagonal > 0, diagonal, 1.0))
-        iterations = 0
-
-        def count(_: Field) -> None:
-            nonlocal iterations
-            iterations += 1
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            dw, _ = cg(A, b, rtol=INNER_TOLERANCE, maxiter=5000, M=jacobi, callback=count)
-        if not np.isfinite(dw).all():  # A is singular, because the data are too weak to be seen beside the smoothness
-            dw = np.zeros_like(b)
-        return dw.reshape(w.shape), HostCounts(iterations)
+        factors = factorised(A)
+        if factors is None:  # there are no data, or none that are seen beside the smoothness: take the smallest dw
+            factors = factorised(A + sparse.diags_array(np.full(w.size, max(SMALLEST_PIVOT * A.max(), 1e-300))))
+        dw = np.zeros_like(b) if factors is None else factors.solve(b)
+        return dw.reshape(w.shape), HostCounts(0)
 
     def update(self, w: Field, dw: Field, limit: float, counts: HostCounts) -> tuple[Field, HostCounts]:
         stepped = w + np.clip(dw, -limit, limit)
@@ -171,10 +171,26 @@ class ReferenceEngine(HostEngine[Field, Warped]):
         N2, fields = self.noise_powers(w, self.warp(w, stage), stage, Weighting())
         total = sum(model.information(fields[key][1], N2[key]) for key in fields)
         data = model.data_deviation(total, model.prior_deviation(w.min(), w.max()))
-        return model.deviation(blur(data, model.UNCERTAINTY_SIGMA), smooth(local_variance(w), 0))
+        return model.deviation(blur(data, model.UNCERTAINTY_SIGMA), blur(local_variance(w), model.sigma(0)))
 
     def warped_images(self, w: Field, stage: Stage) -> Field:
         return np.stack([I_t for I_t, _, _ in self.warp(w, stage).values()])
+
+
+def inside(u: Field, v: Field, z: Field, frame: Field) -> NDArray[np.bool_]:
+    """Return where (u, v) lies within a frame, in front of the camera."""
+    left, right, top, bottom = frame
+    return np.asarray((z > 0) & (u >= left) & (u <= right) & (v >= top) & (v <= bottom))
+
+
+def factorised(A: sparse.csc_array) -> SuperLU | None:
+    """Return the factors of a symmetric matrix; None if it is singular."""
+    try:
+        factors = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return None
+    pivots = np.abs(factors.U.diagonal())
+    return factors if pivots.min() > SMALLEST_PIVOT * pivots.max() else None
 
 
 def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -> Field:
@@ -182,11 +198,6 @@ def sampled_weights(N2: dict[tuple[int, int], Field], stage: Stage, step: int) -
     middle = slice(step // 2, None, step)
     by_scale = [np.stack([1.0 / N2[t, q][middle, middle] for t in stage.views], axis=-1) for q in stage.scales]
     return np.stack(by_scale, axis=-2)
-
-
-def smooth(image: Field, q: int) -> Field:
-    """Return G_{sigma_q} * image."""
-    return correlate(image, cascade.smoothing(q))
 
 
 def blur(image: Field, s: float) -> Field:
@@ -205,10 +216,10 @@ def local_variance(w: Field) -> Field:
     return variance
 
 
-def derivative(image: Field, q: int, axis: int) -> Field:
-    """Return G'_{sigma_q} * image along `axis`, smoothed across it."""
-    across = ndimage.correlate1d(image, cascade.smoothing(q), axis=1 - axis, mode="nearest")
-    return ndimage.correlate1d(across, cascade.derivative(q), axis=axis, mode="nearest")
+def derivative(image: Field, even: Field, odd: Field, axis: int) -> Field:
+    """Return G' * image along `axis` by the taps `odd`, smoothed across it by the taps `even`."""
+    across = ndimage.correlate1d(image, even, axis=1 - axis, mode="nearest")
+    return ndimage.correlate1d(across, odd, axis=axis, mode="nearest")
 
 
 def sample_cubic(image: Field, u: Field, v: Field) -> Field:
@@ -223,16 +234,20 @@ def sample_cubic(image: Field, u: Field, v: Field) -> Field:
     return out
 
 
-def smoothness_operator(w: Field, reweight: bool) -> sparse.csr_array:
+def smoothness_operator(w: Field, reweight: bool, isotropic: bool = True) -> sparse.csr_array:
     """Return L: the 5-point operator of total variation at w, or the plain Laplacian while w is not meaningful."""
     padded = np.pad(w, 1, mode="edge")
     wx = 0.5 * (padded[1:-1, 2:] - padded[1:-1, :-2])
     wy = 0.5 * (padded[2:, 1:-1] - padded[:-2, 1:-1])
-    phi = model.smoothness_reweight(wx, wy) if reweight else np.ones_like(w)
+    phi_x = phi_y = np.ones_like(w)
+    if reweight and isotropic:
+        phi_x = phi_y = model.smoothness_reweight(wx, wy)
+    elif reweight:
+        phi_x, phi_y = model.smoothness_reweight(wx, 0.0), model.smoothness_reweight(wy, 0.0)
     index = np.arange(w.size).reshape(w.shape)
     i = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
     j = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
-    strength = np.concatenate([model.link(phi[:, :-1], phi[:, 1:]).ravel(), model.link(phi[:-1], phi[1:]).ravel()])
-    off = sparse.coo_array((strength, (i, j)), shape=(w.size, w.size))
+    along_x, along_y = model.link(phi_x[:, :-1], phi_x[:, 1:]), model.link(phi_y[:-1], phi_y[1:])
+    off = sparse.coo_array((np.concatenate([along_x.ravel(), along_y.ravel()]), (i, j)), shape=(w.size, w.size))
     off = off + off.T
     return sparse.csr_array(sparse.diags_array(off.sum(axis=1)) - off)

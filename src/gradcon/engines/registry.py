@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import AnyEngine, Stage
 from gradcon.engines.device import Device, Host
 from gradcon.engines.sweep import SweepEngine, Views
@@ -23,7 +24,9 @@ Worker = AnyEngine | SweepEngine  # what a method may work with
 class EngineModule(Protocol):
     """What an engine's module offers; it is imported when the engine is used."""
 
-    def create(self, scene: Scene, epsilon: float, after: AnyEngine | None = None) -> AnyEngine:
+    def create(
+        self, scene: Scene, epsilon: float, after: AnyEngine | None = None, choices: Choices = BY_DEFAULT
+    ) -> AnyEngine:
         """Make an engine; it may take over the memory of `after`, an engine of any kind whose work is done."""
 
     def create_sweep(self, views: Views) -> SweepEngine:
@@ -99,7 +102,12 @@ def device_for(name: str) -> Device:
 
 
 def create(
-    name: str, scene: Scene, epsilon: float, stages: Sequence[Stage], after: AnyEngine | None = None
+    name: str,
+    scene: Scene,
+    epsilon: float,
+    stages: Sequence[Stage],
+    after: AnyEngine | None = None,
+    choices: Choices = BY_DEFAULT,
 ) -> AnyEngine:
     """Make the engine called `name` for a scene; `auto` takes the GPU if it can be used for it, else the CPU.
 
@@ -109,7 +117,7 @@ def create(
     if after is not None:
         after.make_room(scene)
     kind, note = _usable(name, scene, stages, after)
-    engine = kind.load().create(scene, epsilon, after)
+    engine = kind.load().create(scene, epsilon, after, choices)
     engine.note = note or engine.note
     return engine
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines import model
+from gradcon.engines.choices import Choices
 from gradcon.scene import Scene, geometry
 
 ROW, COLUMN, PLANAR, GENERAL = 0, 1, 2, 3  # kinds of view, by what moves a pixel: B_x w, B_y w, B w, (M, m)
+EVERYWHERE = np.array([-(2**30), 2**30, -(2**30), 2**30], np.int64)  # a rectangle without an end
 
 
 def kind_of(M: geometry.Floats, m: geometry.Floats) -> int:
@@ -30,6 +32,11 @@ def frames_of(scene: Scene) -> NDArray[np.int64]:
     for t, seen in enumerate(scene.seen[1:] if scene.seen is not None else ()):
         frames[t] = seen_rectangle(seen)
     return frames
+
+
+def coupled_frames(frames: NDArray[np.int64], choices: Choices) -> NDArray[np.int64]:
+    """Return the rectangle of each target in which the disparity moves its pixels; `frames` are those that count."""
+    return np.tile(EVERYWHERE, (len(frames), 1)) if choices.unseen == "coupled" else frames
 
 
 def reference_seen(scene: Scene) -> NDArray[np.float32] | None:
@@ -77,13 +84,13 @@ class Order(NamedTuple):
     shares: NDArray[np.float32]  # of N^2 of the next views, up to the end, that its own N^2 may not fall below
 
 
-def order_of(baselines: NDArray[np.float64]) -> Order:
-    """Return the order of trust in views at these baselines."""
-    floors = model.floors(baselines).astype(np.float32)
-    ends = (model.nearness(baselines) > 0).sum(axis=1)
+def order_of(baselines: NDArray[np.float64], closed: bool = False) -> Order:
+    """Return the order of trust in views at these baselines; `closed` as in `model.floors`."""
+    floors = model.floors(baselines, closed).astype(np.float32)
+    ends = (model.nearness(baselines, closed) > 0).sum(axis=1)
     shares = [floors[k, k + 1 : end] for k, end in enumerate(ends)]
     starts = np.cumsum([0, *map(len, shares)])[:-1]
-    memberships = np.ascontiguousarray(model.memberships(baselines), np.float32)
+    memberships = np.ascontiguousarray(model.memberships(baselines, closed), np.float32)
     alone = ((memberships > 0).sum(axis=0) == 1) & (memberships.max(axis=0) == 1)
     return Order(
         memberships,

@@ -43,6 +43,8 @@ def found(
     if recipe is None:
         return options, 0.0
     start, scales = 0.0, options.scales or recipe.scales
+    if not options.use_findings:
+        return options.as_in_the_paper(), start
     if low is not None and high is not None:
         start = min(max(0.0, low), high)
         if options.scales is None and recipe.scales > 1:

@@ -2,7 +2,7 @@
 
     repeat
         w, report = engine.step(w, stage)       warp, linearise and weigh, solve, limit and filter
-        the next stage, if no step met the limit
+        the next stage, if hardly any step met the limit
     until the last stage's steps no longer matter
 
 `schedules` says what a stage is, `stopping` when it ends, and `engines` do the arithmetic.
@@ -141,7 +141,7 @@ def begin(
     stages = schedules.stages_of(scene, options)
     start, reweight = _start(scene, initial)
     if isinstance(engine, str):
-        engine = engines.create(engine, scene, options.noise_parameter, stages)
+        engine = engines.create(engine, scene, options.noise_parameter, stages, choices=options.choices)
     w = engine.upload(start * np.float32(scene.unit))
     scales = 1 + max(stages[0].scales)
     return Run(
@@ -151,7 +151,7 @@ def begin(
         epsilon=options.noise_parameter,
         w=w,
         reweight=reweight,
-        rule=StopRule(engine, len(stages), options.solves, w),
+        rule=StopRule(engine, len(stages), options.solves, w, options.choices),
         clock=Clock(engine.device),
         recorder=Recorder(engine, scene.shape, len(scene.baselines), scales, scene.unit) if keep_weights else None,
     )

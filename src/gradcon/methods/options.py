@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from gradcon.engines import BY_DEFAULT, PRINTED, Choices
 from gradcon.errors import InputError
 from gradcon.methods import registry
 from gradcon.methods.schedules import RECIPES
@@ -24,8 +26,8 @@ class Options:
     ----------
     method : str
         The occlusion-aware plane sweep `sweep`, the Gradient Consistency Model `gcm` of [1]_, or one of the paper's
-        baselines: `coarse-to-fine`, `progressive`, `naive`.  All but the first have the next four parameters, which
-        `sweep` rejects; the last four belong to all methods.
+        baselines: `coarse-to-fine`, `progressive`, `naive`.  All but the first have `alpha`, `epsilon`, `scales`,
+        `solves`, `choices` and `use_findings`, which `sweep` rejects; the others belong to all methods.
     alpha : float
         Weight of the smoothness term: alpha of eqn:Gen_optimization.
     epsilon : float, optional
@@ -49,6 +51,11 @@ class Options:
         Whether to compensate differences in brightness between the views.
     align : bool
         Whether to find out by how much the views are shifted, turned or scaled against each other, and compensate it.
+    choices : Choices
+        What to do where the paper leaves a choice, or where gradcon deviates from it by default.
+    use_findings : bool
+        Whether a look at the views may leave some of them out, and choose epsilon, scales and start where they are not
+        given.  If False, it only warns, and the paper's epsilon, scales and start are taken.
 
     References
     ----------
@@ -73,6 +80,8 @@ class Options:
     noise: float | None = None
     gains: bool = True
     align: bool = False
+    choices: Choices = BY_DEFAULT
+    use_findings: bool = True
 
     def __post_init__(self) -> None:
         for field in ("alpha", "epsilon", "noise"):
@@ -82,18 +91,42 @@ class Options:
         for field, most in (("scales", 8), ("solves", 1_000_000)):
             if (value := getattr(self, field)) is not None or field == "solves":
                 object.__setattr__(self, field, checked_whole(field, value, most))
-        for field in ("gains", "align"):
+        for field in ("gains", "align", "use_findings"):
             if not isinstance(value := getattr(self, field), (bool, np.bool_)):
                 raise InputError(field, f"{shortly(value)} is neither True nor False", "give one of the two")
             object.__setattr__(self, field, bool(value))
         object.__setattr__(self, "disparity_range", checked_range(self.disparity_range))
+        if isinstance(self.choices, Mapping):  # as a record holds them
+            object.__setattr__(self, "choices", Choices(**self.choices))
+        if not isinstance(self.choices, Choices):
+            raise InputError("choices", f"{shortly(self.choices)} are not Choices", "give gradcon.Choices(...)")
         registry.check(self.method, self.without)
         for each in fields(self):
             if each.name not in ("method", "without") and getattr(self, each.name) != each.default:
                 registry.check_parameter(self.method, each.name)
 
+    @classmethod
+    def printed(cls, method: str = "gcm", **given: Any) -> Options:
+        """Return the options that set everything that is not given to what the paper prints.
+
+        That is its epsilon and its number of scales, the start at 0, no compensation, no view left out, all solves, and
+        the printed form of each of `Choices`.
+
+        Examples
+        --------
+        >>> Options.printed("naive").choices.unseen
+        'coupled'
+        >>> Options.printed("gcm", scales=6).scales
+        6
+        """
+        registry.check_recipe(method)
+        return replace(cls(method, **{"choices": PRINTED, **given}).as_in_the_paper(), use_findings=False)
+
     def as_in_the_paper(self) -> Options:
-        """Return these options with the paper's choice for everything that is not given."""
+        """Return these options with the paper's settings in place of those that are not given, and no compensation.
+
+        The choices stay as they are.
+        """
         recipe = RECIPES.get(self.method)
         if recipe is None:
             return self
@@ -107,7 +140,8 @@ class Options:
     def parameters(self) -> dict[str, Any]:
         """Return the method and the parameters that it has."""
         own = ("method", "without", *registry.METHODS[self.method].parameters)
-        return {name: value for name, value in asdict(self).items() if name in own}
+        found = {name: value for name, value in asdict(self).items() if name in own}
+        return found | ({"choices": self.choices.differing()} if "choices" in found else {})
 
 
 def checked_range(limits: Any) -> tuple[float, float] | None:

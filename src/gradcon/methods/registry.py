@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "sweep"
 PARAMETERS = ("disparity_range", "noise", "gains", "align")  # of every method
-PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves", *PARAMETERS)
+PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves", *PARAMETERS, "choices", "use_findings")
 MODEL_TERMS = {  # of the Gradient Consistency Model
     "gradient": "ignores that gradients differ between views",
     "scale": "ignores that gradients differ between scales",
@@ -97,7 +97,8 @@ class Method:
 
             return engines.create_sweep(engine, views_of(scene, colour=options.without != "colour"))
         before = after if isinstance(after, Engine) else None
-        return engines.create(engine, scene, options.noise_parameter, self.stages(scene, options), before)
+        stages = self.stages(scene, options)
+        return engines.create(engine, scene, options.noise_parameter, stages, before, options.choices)
 
     def stages(self, scene: Scene, options: Options) -> list[Stage]:
         """Return the stages that an engine needs room for; none for a method that is not a recipe of stages."""
@@ -122,6 +123,13 @@ def check(method: str, without: str | None) -> None:
         known = ", ".join(METHODS[method].terms)
         remedies = [f"use one of {known}"] * bool(known) + [f"use the method {name}" for name in having]
         raise InputError("without", problem, ", or ".join(remedies))
+
+
+def check_recipe(method: str) -> None:
+    """Reject a method that the paper does not have."""
+    check(method, None)
+    if method not in RECIPES:
+        raise InputError("method", f"the paper has no method {method}", f"use one of {', '.join(RECIPES)}")
 
 
 def check_parameter(method: str, name: str) -> None:

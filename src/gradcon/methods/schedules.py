@@ -1,6 +1,6 @@
 """The paper's methods as data: which views, scales, step limit and weights each stage of a run uses.
 
-A run goes to its next stage as soon as no step meets the limit.  Every method is one recipe: slide a window over the
+`stopping` says when a run goes to its next stage.  Every method is one recipe: slide a window over the
 scales from coarse to fine, and within it take in the views ring by ring.
 
     gcm             windows of three scales, all views at once, the model's weights
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.engines import Stage, Weighting
+from gradcon.engines import BY_DEFAULT, Choices, Stage, Weighting
 from gradcon.engines.model import RING_GAP, step_limit
 from gradcon.scene import Scene
 
@@ -44,12 +44,18 @@ RECIPES = {
 
 
 def build(
-    method: str, baselines: NDArray[np.float64], alpha: float, scales: int | None = None, without: str | None = None
+    method: str,
+    baselines: NDArray[np.float64],
+    alpha: float,
+    scales: int | None = None,
+    without: str | None = None,
+    choices: Choices = BY_DEFAULT,
 ) -> list[Stage]:
     """Return the stages of `method` for views at `baselines` (T, 2).
 
-    `alpha` is the regularisation of the last stage.  An earlier stage scales it with 2^q of its finest scale and with
-    the share of the views that it uses, because its data term is weaker in the same proportion.
+    `alpha` is the regularisation of the last stage.  Unless `choices` say otherwise, an earlier stage scales it with
+    2^q of its finest scale and with the share of the views that it uses, because its data term is weaker in the same
+    proportion.
     """
     recipe = RECIPES[method]
     length = np.hypot(*baselines.T) / np.hypot(*baselines.T).min()
@@ -58,8 +64,10 @@ def build(
         Stage(
             views=views,
             scales=window,
-            alpha=alpha * 2.0 ** min(window) * len(views) / len(length),
-            limit=step_limit(max(window), float(length[list(views)].max())),
+            alpha=alpha
+            * (2.0 ** min(window) if choices.alpha_scales == "finest" else 1.0)
+            * (len(views) / len(length) if choices.alpha_views == "share" else 1.0),
+            limit=choices.step_limit * step_limit(max(window), float(length[list(views)].max())),
             weighting=weighting,
         )
         for window in _windows(scales or recipe.scales, recipe.window)
@@ -69,7 +77,7 @@ def build(
 
 def stages_of(scene: Scene, options: Options) -> list[Stage]:
     """Return the stages of a run on a scene."""
-    return build(options.method, scene.baselines, options.alpha, options.scales, options.without)
+    return build(options.method, scene.baselines, options.alpha, options.scales, options.without, options.choices)
 
 
 def _windows(scales: int, width: int | None) -> list[tuple[int, ...]]:

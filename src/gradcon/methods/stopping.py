@@ -1,7 +1,8 @@
 """When a run goes to its next stage, and when it stops.
 
 A stage ends as soon as no step meets its limit, or when only a few pixels do and the others hardly move: a single pixel
-of a large image may go back and forth for ever.  The last stage ends when its steps no longer matter: every few solves
+of a large image may go back and forth for ever.  (`Choices` can ask for the paper's rule, the first of the two, and for
+a largest number of solves.)  The last stage ends when its steps no longer matter: every few solves
 the map is compared with the map at the last look.  A small change means that it has settled.  A change that is no
 larger than a few steps means that it only goes back and forth in place.  If it does so by little, it has converged as
 far as noisy images let it; if not, it has found no map to converge to.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcon.engines import AnyEngine, StepReport
+from gradcon.engines import AnyEngine, Choices, StepReport
 from gradcon.result.stopped import Stopped, StopReason
 
 CHECK_EVERY = 10  # solves between two looks
@@ -26,20 +27,23 @@ STEADY = 0.005  # pixels of the nearest view: a map that goes back and forth by 
 class StopRule:
     """Looks at every solve of a run and decides how it goes on."""
 
-    def __init__(self, engine: AnyEngine, stages: int, most_solves: int, w: Any) -> None:
-        self.engine, self.stages, self.most_solves = engine, stages, most_solves
+    def __init__(self, engine: AnyEngine, stages: int, most_solves: int, w: Any, choices: Choices) -> None:
+        self.engine, self.stages, self.most_solves, self.choices = engine, stages, most_solves, choices
         self.stage = 0  # the one to run next
+        self.stage_solves = 0  # that it has had
         self._w, self._solves = w, 0  # the map at the last look, and how many solves ago that was
 
     def judge(self, solve: int, w: Any, report: StepReport, unit: float) -> Stopped | None:
         """Return why the run stops after this solve, if it does; `stage` says what runs next if it does not."""
         self._solves += 1
+        self.stage_solves += 1
         last, no_more = self.stage == self.stages - 1, solve == self.most_solves
         still = no_more and report.step_mean < STILL * SETTLED
+        may_stop = no_more or self.choices.run_end == "settled"
         if last and (still or self._solves == CHECK_EVERY):
             change, looked = self.engine.change(self._w, w), self._solves
             self._look(w)
-            if still or change < max(SETTLED, JITTER * report.step_mean):
+            if may_stop and (still or change < max(SETTLED, JITTER * report.step_mean)):
                 reason = StopReason.CONVERGED if still or change < STEADY else StopReason.JITTERS
                 facts = {"looked": looked, "change": change / unit, "step": report.step_mean / unit}
                 return Stopped.because(reason, solves=solve, **facts)
@@ -47,10 +51,15 @@ class StopRule:
             reason = StopReason.OUT_OF_SOLVES if last else StopReason.OUT_OF_SOLVES_EARLY
             facts = {"stage": self.stage + 1, "stages": self.stages, "change": report.step_mean / unit}
             return Stopped.because(reason, solves=solve, **facts)
-        if not last and (report.clipped == 0 or (report.clipped < FEW and report.step_mean < SLOW)):
-            self.stage += 1
+        if not last and self._ends(report):
+            self.stage, self.stage_solves = self.stage + 1, 0
             self._look(w)
         return None
+
+    def _ends(self, report: StepReport) -> bool:
+        """Return whether the stage ends, which is not the last one."""
+        few = self.choices.stage_end == "few" and report.clipped < FEW and report.step_mean < SLOW
+        return report.clipped == 0 or few or self.stage_solves == self.choices.stage_solves
 
     def _look(self, w: Any) -> None:
         self._w, self._solves = w, 0

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import sampled, to_host
 from gradcon.engines import cascade, model
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.cpu import smoothness
 from gradcon.engines.cpu.arguments import Model, Sample, Scales, Sums, Views
@@ -37,8 +38,11 @@ class CpuEngine(HostEngine[Field, Field]):
 
     name = "cpu"
 
-    def __init__(self, scene: Scene, epsilon: float, threads: Threads | None = None) -> None:
+    def __init__(
+        self, scene: Scene, epsilon: float, threads: Threads | None = None, choices: Choices = BY_DEFAULT
+    ) -> None:
         scene = scene.to_host()
+        self.choices = choices
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.reference = scene.reference

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import AnyEngine, Stage
 from gradcon.engines.cuda import device
 from gradcon.engines.cuda.gpus import environments
@@ -20,10 +21,10 @@ __all__ = ["create", "create_sweep", "current_device", "environments", "why_not"
 current_device = device.current_device
 
 
-def create(scene: Scene, epsilon: float, after: AnyEngine | None = None) -> CudaEngine:
+def create(scene: Scene, epsilon: float, after: AnyEngine | None = None, choices: Choices = BY_DEFAULT) -> CudaEngine:
     from gradcon.engines.cuda.engine import CudaEngine
 
-    return CudaEngine(scene, epsilon, after=after if isinstance(after, CudaEngine) else None)
+    return CudaEngine(scene, epsilon, after=after if isinstance(after, CudaEngine) else None, choices=choices)
 
 
 def create_sweep(views: Views) -> CudaSweep:

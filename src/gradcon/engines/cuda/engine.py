@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gradcon.arrays import sampled
 from gradcon.engines import model
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import DataTerm, Engine, Stage, StepReport, Weighting
 from gradcon.engines.cuda.device import DeviceArray, Gpu, current_device
 from gradcon.engines.cuda.gpus import note_of
@@ -47,8 +48,14 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
     device: Gpu
 
     def __init__(
-        self, scene: Scene, epsilon: float, device: Gpu | None = None, after: CudaEngine | None = None
+        self,
+        scene: Scene,
+        epsilon: float,
+        device: Gpu | None = None,
+        after: CudaEngine | None = None,
+        choices: Choices = BY_DEFAULT,
     ) -> None:
+        self.choices = choices
         self.device = device or current_device()
         self.buffers: dict[str, DeviceArray] = after.buffers if after is not None and after.fits(scene) else {}
         self.epsilon = np.float32(epsilon)

@@ -33,6 +33,7 @@ def judged(
     better: Layout | None,
     aligned: bool,
     check_places: bool = True,
+    leave_out: bool = True,
 ) -> Findings:
     """Add what is wrong to the findings; `better` is a layout that explains the views better, if there is one."""
     small = agreement.views
@@ -55,9 +56,9 @@ def judged(
         findings = _doubted(findings, scene, text)
     if odd.views:
         few = len(odd.views) <= MOST_LEFT_OUT * len(names)
-        findings = replace(findings, odd_views=sorted(names[t] for t in odd.views), left_out=few)
+        findings = replace(findings, odd_views=sorted(names[t] for t in odd.views), left_out=few and leave_out)
         text = f"{_listed(findings.odd_views)} disagree{'s' * (len(odd.views) == 1)} with the other views"
-        then = "left out" if few else "too many to be left out"
+        then = "not left out" if not leave_out else "left out" if few else "too many to be left out"
         findings = _doubted(findings, scene, f"{text} ({then}). Look at the pictures.")
     if not check_places:
         return findings

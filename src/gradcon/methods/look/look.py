@@ -72,7 +72,8 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     )
     better = _better_layout(scene, copy, engine) if check_places else None
     agreement = Agreement(compared)
-    return Look(judged(findings, scene, agreement, k, better, options.align, check_places), agreement, k)
+    findings = judged(findings, scene, agreement, k, better, options.align, check_places, options.use_findings)
+    return Look(findings, agreement, k)
 
 
 def _brightness(scene: Scene, compared: Compared) -> list[Brightness]:

@@ -1,0 +1,120 @@
+"""The places where the paper leaves a choice or gradcon deviates from it, each with the values it can have.
+
+`Choices()` is what gradcon does by default, and `PRINTED` what the paper prints.  The first seven choices are about the
+arithmetic of a step, and engines make them; the others are about the course of a run, and `gradcon.methods` makes them.
+The documentation's page *The paper and this package* gives the effect of each on the results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gradcon.errors import InputError
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What to do where the paper leaves a choice, or where gradcon deviates from it by default.
+
+    Parameters
+    ----------
+    scale_term : {"coarser", "every"}
+        The scales that have a scale inconsistency O of eqn:SpatialInconsistency_U.  Printed: every scale.  By default
+        only the scales above q = 0, because nothing can be inconsistent with itself.
+    unseen : {"uncoupled", "coupled"}
+        How a pixel that a view does not see depends on the disparity there.  The reference is copied to it in either
+        case.  Printed: as any other pixel.  By default not at all, because the copy would hold the disparity in place.
+    sectors : {"fading", "closed"}
+        Which views limit each other's weights.  Printed: those that share one of eight closed sectors.  By default
+        those in the same direction, by a share that fades with the angle between them.
+    smoothness : {"isotropic", "anisotropic"}
+        The norm of eqn:RegTerm.  Printed: the L1 norm of the gradient, |w_x| + |w_y|.  By default its length, which
+        prefers no direction.
+    smoothness_weight : {"half", "whole"}
+        The weight of the smoothness in a reweighted solve.  Printed: as eqn:Gen_optimization follows from it.  By
+        default half of it, so that alpha means what it did in earlier versions.
+    filters : {"cascade", "gaussians"}
+        How coarse scales are made.  Printed: each by a Gaussian.  By default each from the next finer one, by a cascade
+        of short filters that comes close to the Gaussians.
+    widths : {"equal", "composed"}
+        The width sigma'_q of the filter that makes scale q.  Printed, in eqn:sigma_q_defn: one formula, taken here for
+        sigma'_q = sigma_q.  Composed, as fig:scale_diagram has it: sigma'_q^2 = sigma'_0^2 + sigma_q^2 for q > 0.
+    stage_end : {"few", "none"}
+        When a stage ends.  Printed: after a solve in which no pixel met the limit.  By default also when only a few did
+        and the others hardly moved.
+    stage_solves : int, optional
+        The most solves of a stage before the last one.  Printed: no such number.  The authors' scripts have 100.
+    run_end : {"settled", "solves"}
+        When a run ends.  Printed: when it has converged, which is not defined, or with the number of solves.  By
+        default when the map has settled; "solves" takes all solves.
+    step_limit : float
+        The limit M of eqn:Limit_scheme_multi is multiplied by this; printed: 1.
+    alpha_scales : {"finest", "same"}
+        By how much alpha grows at coarse scales.  Printed: not at all.  By default with 2^q of the finest scale in use.
+    alpha_views : {"share", "same"}
+        What alpha is while only some of the views are in use.  Printed: the same.  By default it is multiplied by the
+        share of the views in use.
+
+    Examples
+    --------
+    >>> Choices(unseen="coupled").differing()
+    {'unseen': 'coupled'}
+    """
+
+    scale_term: str = "coarser"
+    unseen: str = "uncoupled"
+    sectors: str = "fading"
+    smoothness: str = "isotropic"
+    smoothness_weight: str = "half"
+    filters: str = "cascade"
+    widths: str = "equal"
+    stage_end: str = "few"
+    stage_solves: int | None = None
+    run_end: str = "settled"
+    step_limit: float = 1.0
+    alpha_scales: str = "finest"
+    alpha_views: str = "share"
+
+    def __post_init__(self) -> None:
+        for name, allowed in VALUES.items():
+            if (value := getattr(self, name)) not in allowed:
+                raise InputError(name, f"{value!r} is not one of {', '.join(allowed)}", "choose one of these")
+        solves, limit = self.stage_solves, self.step_limit
+        if solves is not None and (isinstance(solves, bool) or not isinstance(solves, int) or solves < 1):
+            raise InputError("stage_solves", f"{solves!r} is not a number of solves", "give 1 or more, or None")
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
+            raise InputError("step_limit", f"{limit!r} is not a positive number", "give a factor such as 0.5 or 2")
+
+    def differing(self) -> dict[str, Any]:
+        """Return the choices that are not made as by default."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
+
+
+VALUES = {
+    "scale_term": ("coarser", "every"),
+    "unseen": ("uncoupled", "coupled"),
+    "sectors": ("fading", "closed"),
+    "smoothness": ("isotropic", "anisotropic"),
+    "smoothness_weight": ("half", "whole"),
+    "filters": ("cascade", "gaussians"),
+    "widths": ("equal", "composed"),
+    "stage_end": ("few", "none"),
+    "run_end": ("settled", "solves"),
+    "alpha_scales": ("finest", "same"),
+    "alpha_views": ("share", "same"),
+}
+
+BY_DEFAULT = Choices()
+PRINTED = Choices(
+    scale_term="every",
+    unseen="coupled",
+    sectors="closed",
+    smoothness="anisotropic",
+    smoothness_weight="whole",
+    filters="gaussians",
+    stage_end="none",
+    run_end="solves",
+    alpha_scales="same",
+    alpha_views="same",
+)
