@@ -119,16 +119,18 @@ def gaussian(sigma: float, cut: float = 4.0) -> tuple[Array, Array]:
 
 def convolve(image: Array, along_x: Array, along_y: Array) -> Array:
     """The convolution with two kernels of one dimension, one after the other; borders are repeated."""
-    out = image
-    for kernel, axis in ((along_x, 1), (along_y, 0)):
-        radius = len(kernel) // 2
-        length = image.shape[axis]
-        position = np.arange(length)
-        total = np.zeros(image.shape)
-        for offset in range(-radius, radius + 1):
-            shifted = np.clip(position - offset, 0, length - 1)
-            total += kernel[radius + offset] * np.take(out, shifted, axis=axis)
-        out = total
+    return convolve_rows(convolve_rows(image, along_x).T, along_y).T
+
+
+def convolve_rows(image: Array, kernel: Array) -> Array:
+    """The convolution of every row."""
+    radius = len(kernel) // 2
+    width = image.shape[1]
+    padded = np.pad(image, ((0, 0), (radius, radius)), mode="edge")
+    out = np.zeros(image.shape)
+    for offset in range(-radius, radius + 1):
+        first = radius - offset
+        out += kernel[radius + offset] * padded[:, first : first + width]
     return out
 
 
