@@ -137,11 +137,11 @@ def test_each_term_of_the_noise_power_is_as_printed():
 # ---- Stages and runs
 
 
-@pytest.mark.parametrize("layout", [name for name in LAYOUT_NAMES if name != "alone"])
+@pytest.mark.parametrize("layout", [name for name in LAYOUT_NAMES if name not in ("alone", "uneven")])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scales", [1, 2, 3, 6])
 def test_the_stages_of_the_methods_are_as_printed(layout, method, scales):
-    # The rings of "alone" lie closer together than the unevenness of a rig that gradcon allows for.
+    # The views of the other two would share rings in gradcon, which allows for a rig that is a little uneven.
     expected, found = case(layout).stages(method, scales), case(layout).engine_stages(method, scales)
     assert [stage.views for stage in found] == [stage.views for stage in expected]
     assert [sorted(stage.scales) for stage in found] == [sorted(stage.scales) for stage in expected]

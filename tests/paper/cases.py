@@ -20,7 +20,7 @@ ALPHA = 0.05  # so small that some solves of a run meet the limit
 SEED = 7
 
 # The choices of a solve that have a second value in the transcription, with this value.
-SECOND = {
+SECOND: dict[str, Any] = {
     "scale_term": "coarser",
     "unseen": "uncoupled",
     "smoothness": "isotropic",
@@ -38,6 +38,7 @@ LAYOUTS = {
     "3x3": [(x, y) for x, y in GRID if max(abs(x), abs(y)) == 1],
     "5x5": GRID,
     "alone": [(1.0, 0.3), (0.9, -1.2), (-1.4, 0.2), (-0.4, -1.5)],  # each view has a sector to itself
+    "uneven": [(1.0, 0.1), (0.95, 0.5), (-1.1, 0.0), (-1.0, -0.6), (0.2, 1.2), (2.0, 0.6)],  # no two are equally far
 }
 LAYOUT_NAMES = [*LAYOUTS, "turned"]  # "turned" has the cameras below
 

@@ -1,8 +1,9 @@
 """The formulas of the paper in plain NumPy and float64, section by section, in its order and with its letters.
 
 This file imports nothing of gradcon and was written from the paper alone, so that an engine which agrees with it agrees
-with the paper.  It is slow and short: it loops over views and scales, and works on whole images otherwise.  A label in
-brackets, such as [eqn:exp_noise_pwr], is that of the equation in the paper's source.
+with the paper.  It is slow and short: it loops over views and scales, and works on whole images otherwise.  SciPy only
+solves the linear system.  A label in brackets, such as [eqn:exp_noise_pwr], is that of the equation in the paper's
+source.
 
 An image is an array [row, column]; s = (s_1, s_2) = (x, y) is a column and a row, and so are the components of vectors.
 Views are numbered from 0, in any order; scale q = 0 is the finest.  A field of view t at scale q is `fields[t, q]`.
@@ -15,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 Array = np.ndarray
 ByViewAndScale = dict[tuple[int, int], np.ndarray]
@@ -50,7 +53,7 @@ class View:
 
 @dataclass(frozen=True)
 class Problem:
-    """The reference image I_r, the target views, the acquisition noise epsilon, and what the paper leaves chosen."""
+    """The reference image I_r, the target views, the noise epsilon, and what was chosen where the paper is open."""
 
     I_r: Array
     views: Sequence[View]
@@ -267,7 +270,11 @@ def acquisition_noise(epsilon: float, q: int) -> float:
 
 
 def gradient_difference(I_t: Array, I_r: Array, c: tuple[Array, Array], sigma: float, cut: float = 4.0) -> Array:
-    """The curly G of a warped view.  [eqn:Grad_diff]"""
+    """The curly G of a warped view.  [eqn:Grad_diff]
+
+    The paper prints sigma_q here and sigma'_q in [eqn:nabla_I_defn].  Both are read as the filter that makes scale q,
+    since this is the difference of the gradients there.
+    """
     along_x, along_y = G_prime(I_t - I_r, sigma, cut)
     return project((along_x, along_y), c) / 2
 
@@ -278,7 +285,10 @@ def variance(x: Array, sigma_c: float = 2 / 3, cut: float = 4.0) -> Array:
 
 
 def delta_w_e2(f: Fields, w: Array, q: int, stage: Stage, epsilon: float, chosen: Open) -> Array:
-    """The bound of the squared error of w, at scale q; the sums go over all of the stage.  [eqn:Delta_w_defn]"""
+    """The bound of the squared error of w, at scale q.  [eqn:Delta_w_defn]
+
+    w_prev is the map before this solve, and the sums go over all views and scales of the stage.
+    """
     sum_dI2 = np.zeros(w.shape)
     sum_g2 = np.zeros(w.shape)
     for t in stage.views:
@@ -393,28 +403,30 @@ def phi(w: Array, chosen: Open) -> tuple[Array, Array]:
     return factor * phi_x, factor * phi_y
 
 
-def smoothness(phi_x: Array, phi_y: Array) -> Array:
+def smoothness(phi_x: Array, phi_y: Array) -> sparse.csc_array:
     """The matrix L; the link between two neighbours has the mean of their phi."""
     number = np.arange(phi_x.size).reshape(phi_x.shape)
-    links = [
-        (number[:, :-1], number[:, 1:], (phi_x[:, :-1] + phi_x[:, 1:]) / 2),
-        (number[:-1, :], number[1:, :], (phi_y[:-1, :] + phi_y[1:, :]) / 2),
-    ]
-    L = np.zeros((phi_x.size, phi_x.size))
-    for first, second, link in links:
-        np.add.at(L, (first, first), link)
-        np.add.at(L, (second, second), link)
-        np.add.at(L, (first, second), -link)
-        np.add.at(L, (second, first), -link)
+    along_x = number[:, :-1], number[:, 1:], (phi_x[:, :-1] + phi_x[:, 1:]) / 2
+    along_y = number[:-1, :], number[1:, :], (phi_y[:-1, :] + phi_y[1:, :]) / 2
+    L = sparse.csc_array((phi_x.size, phi_x.size))
+    for links in (along_x, along_y):
+        first, second, link = (part.ravel() for part in links)
+        for row, column, value in (
+            (first, first, link),
+            (second, second, link),
+            (first, second, -link),
+            (second, first, -link),
+        ):
+            L = L + sparse.csc_array((value, (row, column)), shape=L.shape)
     return L
 
 
 def solve(diagonal: Array, rhs: Array, w: Array, alpha: float, reweight: bool, chosen: Open) -> Array:
     """delta w, by one direct solve of A x = b.  [eqn:Gen_optimization]"""
     L = smoothness(*phi(w, chosen)) if reweight else smoothness(np.ones(w.shape), np.ones(w.shape))
-    A = np.diag(diagonal.ravel()) + alpha * L
+    A = sparse.diags_array(diagonal.ravel()) + alpha * L
     b = rhs.ravel() - alpha * (L @ w.ravel())
-    return np.linalg.solve(A, b).reshape(w.shape)
+    return spsolve(A.tocsc(), b).reshape(w.shape)
 
 
 # ---- Section VII, Single Scale Results, and Section VIII, Multi-Scale Results
@@ -459,7 +471,8 @@ def rings(lengths: Array) -> list[tuple[int, ...]]:
     These are 4 more each time in the paper's cross, whose first stage has 5 views with the reference.
     """
     nearest_first = np.sort(lengths)
-    ends = [length for length, next in itertools.pairwise([*nearest_first, np.inf]) if next > length * (1 + 1e-9)]
+    pairs = itertools.pairwise([*nearest_first, np.inf])
+    ends = [length * (1 + 1e-9) for length, following in pairs if following > length * (1 + 1e-9)]
     return [tuple(int(t) for t in np.flatnonzero(lengths <= end)) for end in ends]
 
 
@@ -538,7 +551,10 @@ def lagrange_weights(W: Array, g: Array, N2: Array, K: float) -> Array:
 
 
 def J_A_prime(g: Array, gamma: float, sigma: float) -> Array:
-    """gamma J'_A, with delta w = gamma g.  [eq:spatial_grad_consistency_special_case]"""
+    """gamma J'_A, with delta w = gamma g.
+
+    The paper's equality for (J'_A)^2 holds for the square of this product.  [eq:spatial_grad_consistency_special_case]
+    """
     return gamma * G(g**2, sigma)
 
 
@@ -553,7 +569,7 @@ def J_B_prime(g: Array, gamma: float, sigma: float) -> Array:
 def noise_integral(epsilon: float, sigma: float, samples: int = 4001) -> float:
     """epsilon^2 / (4 pi^2) times the square of the integral of exp(-sigma^2 omega^2), by a sum.
 
-    The sum is exact to rounding: its error decreases faster than any power of the step, and exp(-100) is nothing.
+    The sum is exact to rounding: its error decreases faster than any power of the step, and exp(-100) is negligible.
     """
     step = 20 / (sigma * (samples - 1))
     omega = step * (np.arange(samples) - samples // 2)
