@@ -289,8 +289,8 @@ def test_a_result_lists_the_parameters_that_its_method_has():
     assert (again.parameters["without"], again.parameters["initial"]) == ("median", "a map")
     paper = estimate(scene, Options("naive", solves=1), check_directions=False)
     expected = {"method": "naive", "alpha": 0.5, "epsilon": 2e-4, "scales": 1, "solves": 1, "without": None}
-    found = {"disparity_range": None, "noise": None, "gains": True, "align": False}
-    assert paper.parameters == {**expected, **found, "initial": 0.0}
+    found = {"disparity_range": None, "noise": None, "gains": True, "align": False, "use_findings": True}
+    assert paper.parameters == {**expected, **found, "choices": {}, "initial": 0.0}
 
 
 @pytest.mark.parametrize("method", ["sweep", "gcm"])

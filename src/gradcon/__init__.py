@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradcon import synth
     from gradcon.batch import run_batch
+    from gradcon.engines import Choices
     from gradcon.errors import DeviceError, InputError
     from gradcon.fusion import FusedCloud, Mesh, fuse
     from gradcon.io import Frames, open_frames, open_scene, write_hci, write_rig
@@ -45,6 +46,7 @@ __all__ = [
     "Agreement",
     "Calibration",
     "Camera",
+    "Choices",
     "DeviceError",
     "EveryView",
     "Frames",
@@ -94,6 +96,7 @@ __all__ = [
 
 _HOMES = {
     "gradcon.batch": ("run_batch",),
+    "gradcon.engines": ("Choices",),
     "gradcon.errors": ("DeviceError", "InputError"),
     "gradcon.fusion": ("FusedCloud", "Mesh", "fuse"),
     "gradcon.io": ("Frames", "open_frames", "open_scene", "write_hci", "write_rig"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from typing import Annotated, Any
 
 import typer
 
 from gradcon import engines
 from gradcon.cli.groups import Group
+from gradcon.engines import BY_DEFAULT, PRINTED, Choices
 from gradcon.errors import InputError
 from gradcon.methods.options import Options
-from gradcon.methods.registry import METHODS
+from gradcon.methods.registry import DEFAULT, METHODS
 from gradcon.pictures.colour_maps import COLOUR_MAPS
 
 
@@ -28,7 +30,20 @@ def _not_for(parameter: str) -> str:
 
 _TERMS = " or ".join(f"{name} ({', '.join(method.terms)})" for name, method in METHODS.items() if method.terms)
 
-Method = Annotated[str, typer.Option(help=f"{one_of(METHODS)}.")]
+Method = Annotated[
+    str | None, typer.Option(help=f"{one_of(METHODS)} [default: {DEFAULT}; gcm with --paper].", show_default=False)
+]
+Paper = Annotated[
+    bool, typer.Option("--paper", help="Do everything as the paper prints it: settings, start, and every choice.")
+]
+ChoicesMade = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choice",
+        metavar="NAME=VALUE",
+        help=f"Make one of the choices about the paper: {one_of(each.name for each in fields(Choices))}.",
+    ),
+]
 Without = Annotated[str | None, typer.Option(help=f"Leave out an ingredient of {_TERMS}.")]
 Alpha = Annotated[float, typer.Option(help=f"The weight of the smoothness term; {_not_for('alpha')}.")]
 Epsilon = Annotated[
@@ -83,8 +98,28 @@ def _parse_range(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
+def choices_given(texts: Iterable[str], by_default: Choices = BY_DEFAULT) -> Choices:
+    """Parse the values of --choice, such as "unseen=coupled"."""
+    found: dict[str, Any] = {}
+    kinds: dict[str, Callable[[str], Any]] = {each.name: str.strip for each in fields(Choices)}
+    kinds |= {"stage_solves": int, "step_limit": float}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in kinds or not equals:
+            problem = f"{text!r} names none of the choices" if equals else f"{text!r} is not NAME=VALUE"
+            raise InputError("choice", problem, f"use one of {', '.join(kinds)}, such as unseen=coupled")
+        try:
+            found[name] = kinds[name](value)
+        except ValueError:
+            raise InputError("choice", f"{value!r} is no value of {name}", "give a number") from None
+    return replace(by_default, **found)
+
+
 def options_given(
-    method: Method = Options.method,
+    method: Method = None,
+    paper: Paper = False,
+    choices: ChoicesMade = None,
     without: Without = None,
     alpha: Alpha = Options.alpha,
     epsilon: Epsilon = Options.epsilon,
@@ -96,8 +131,20 @@ def options_given(
     align: Align = False,
 ) -> Options:
     """Collect the options of an estimate."""
-    limits = _parse_range(disparity_range)
-    return Options(method, alpha, epsilon, scales, solves, without, limits, noise, not no_gains, align)
+    given: dict[str, Any] = {
+        "alpha": alpha,
+        "epsilon": epsilon,
+        "scales": scales,
+        "solves": solves,
+        "without": without,
+        "disparity_range": _parse_range(disparity_range),
+        "noise": noise,
+        "align": align,
+        "choices": choices_given(choices or (), PRINTED if paper else BY_DEFAULT),
+    }
+    if paper:
+        return Options.printed(method or "gcm", **given)
+    return Options(method or DEFAULT, gains=not no_gains, **given)
 
 
 OptionsGiven = Annotated[Options, Group(options_given)]

@@ -44,10 +44,13 @@ class Choices:
         When a stage ends.  Printed: after a solve in which no pixel met the limit.  By default also when only a few did
         and the others hardly moved.
     stage_solves : int, optional
-        The most solves of a stage before the last one.  Printed: no such number.  The authors' scripts have 100.
-    run_end : {"settled", "solves"}
-        When a run ends.  Printed: when it has converged, which is not defined, or with the number of solves.  By
-        default when the map has settled; "solves" takes all solves.
+        The most solves of a stage before the last one; 0 for no such number, as printed.  The authors' scripts have
+        100.  By default progressive inclusion gives each stage an equal share of the solves, so that all views come in,
+        and the other methods give a stage what it needs.
+    run_end : {"settled", "solves"}, optional
+        When a run ends.  Printed: when it has converged, which is not defined, or with the number of solves, as
+        "solves" has it.  By default `gcm` ends when the map has settled.  For the other methods, and without a term of
+        the model, no rule is known that tells when more solves no longer matter, so they take all solves.
     step_limit : float
         The limit M of eqn:Limit_scheme_multi is multiplied by this; printed: 1.
     alpha_scales : {"finest", "same"}
@@ -71,18 +74,20 @@ class Choices:
     widths: str = "equal"
     stage_end: str = "few"
     stage_solves: int | None = None
-    run_end: str = "settled"
+    run_end: str | None = None
     step_limit: float = 1.0
     alpha_scales: str = "finest"
     alpha_views: str = "share"
 
     def __post_init__(self) -> None:
         for name, allowed in VALUES.items():
-            if (value := getattr(self, name)) not in allowed:
+            if (value := getattr(self, name)) not in allowed and not (name == "run_end" and value is None):
                 raise InputError(name, f"{value!r} is not one of {', '.join(allowed)}", "choose one of these")
         solves, limit = self.stage_solves, self.step_limit
-        if solves is not None and (isinstance(solves, bool) or not isinstance(solves, int) or solves < 1):
-            raise InputError("stage_solves", f"{solves!r} is not a number of solves", "give 1 or more, or None")
+        if solves is not None and (isinstance(solves, bool) or not isinstance(solves, int) or solves < 0):
+            raise InputError(
+                "stage_solves", f"{solves!r} is not a number of solves", "give a whole number; 0 for no limit"
+            )
         if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
             raise InputError("step_limit", f"{limit!r} is not a positive number", "give a factor such as 0.5 or 2")
 
@@ -114,6 +119,7 @@ PRINTED = Choices(
     smoothness_weight="whole",
     filters="gaussians",
     stage_end="none",
+    stage_solves=0,
     run_end="solves",
     alpha_scales="same",
     alpha_views="same",

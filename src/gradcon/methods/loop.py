@@ -151,7 +151,7 @@ def begin(
         epsilon=options.noise_parameter,
         w=w,
         reweight=reweight,
-        rule=StopRule(engine, len(stages), options.solves, w, options.choices),
+        rule=StopRule(engine, len(stages), options.solves, w, schedules.course_of(options, len(stages))),
         clock=Clock(engine.device),
         recorder=Recorder(engine, scene.shape, len(scene.baselines), scales, scene.unit) if keep_weights else None,
     )

@@ -11,7 +11,7 @@ scales from coarse to fine, and within it take in the views ring by ring.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ class Recipe:
 
     scales: int  # by default
     window: int | None  # scales in use at once; None for all of them
-    rings: bool  # views by rings of equal baseline, or all at once
+    rings: bool  # views by rings of equal baseline, a stage each, or all at once
     weighted: bool  # by the Gradient Consistency Model, or all weights 1
 
 
@@ -73,6 +73,17 @@ def build(
         for window in _windows(scales or recipe.scales, recipe.window)
         for views in (_rings(length) if recipe.rings else [tuple(range(len(length)))])
     ]
+
+
+def course_of(options: Options, stages: int) -> Choices:
+    """Return the choices, with those about the course of a run that depend on the method."""
+    recipe, choices = RECIPES[options.method], options.choices
+    if choices.run_end is None:
+        whole_model = recipe.weighted and options.without is None
+        choices = replace(choices, run_end="settled" if whole_model else "solves")
+    if choices.stage_solves is None:
+        choices = replace(choices, stage_solves=max(1, options.solves // stages) if recipe.rings else 0)
+    return choices
 
 
 def stages_of(scene: Scene, options: Options) -> list[Stage]:

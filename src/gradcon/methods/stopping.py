@@ -1,11 +1,14 @@
 """When a run goes to its next stage, and when it stops.
 
 A stage ends as soon as no step meets its limit, or when only a few pixels do and the others hardly move: a single pixel
-of a large image may go back and forth for ever.  (`Choices` can ask for the paper's rule, the first of the two, and for
-a largest number of solves.)  The last stage ends when its steps no longer matter: every few solves
-the map is compared with the map at the last look.  A small change means that it has settled.  A change that is no
-larger than a few steps means that it only goes back and forth in place.  If it does so by little, it has converged as
-far as noisy images let it; if not, it has found no map to converge to.
+of a large image may go back and forth for ever.  `Choices` can ask for the paper's rule, which is the first of the two,
+and for a largest number of solves.
+
+The last stage ends with the last solve, or, for the Gradient Consistency Model, when its steps no longer matter: every
+few solves the map is compared with the map at the last look.  A small change means that it has settled.  A change that
+is no larger than a few steps means that it only goes back and forth in place.  If it does so by little, it has
+converged as far as noisy images let it; if not, it has found no map to converge to.  Under unit weights a few pixels
+creep on for hundreds of solves while the mean hardly changes, so this rule would end such a run too early.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ class StopRule:
     def _ends(self, report: StepReport) -> bool:
         """Return whether the stage ends, which is not the last one."""
         few = self.choices.stage_end == "few" and report.clipped < FEW and report.step_mean < SLOW
-        return report.clipped == 0 or few or self.stage_solves == self.choices.stage_solves
+        return report.clipped == 0 or few or self.stage_solves == self.choices.stage_solves  # which may be 0
 
     def _look(self, w: Any) -> None:
         self._w, self._solves = w, 0
