@@ -61,7 +61,7 @@ def test_the_whole_model_stops_when_it_has_settled_and_the_baselines_take_all_so
     run = minimise(scene, all_solves, engine="cpu")
     assert len(run.history) == 60
     assert run.stopped.reason is StopReason.CONVERGED  # it had settled before
-    settled = Options("naive", solves=60, choices=Choices(run_end="settled"))
+    settled = Options("naive", solves=60, choices=Choices(run_end="converged"))
     assert len(minimise(scene, settled, engine="cpu").history) < 60
 
 

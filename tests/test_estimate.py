@@ -289,7 +289,7 @@ def test_a_result_lists_the_parameters_that_its_method_has():
     assert (again.parameters["without"], again.parameters["initial"]) == ("median", "a map")
     paper = estimate(scene, Options("naive", solves=1), check_directions=False)
     expected = {"method": "naive", "alpha": 0.5, "epsilon": 2e-4, "scales": 1, "solves": 1, "without": None}
-    found = {"disparity_range": None, "noise": None, "gains": True, "align": False, "use_findings": True}
+    found = {"disparity_range": None, "noise": None, "gains": True, "align": False, "use_inspection": True}
     assert paper.parameters == {**expected, **found, "choices": {}, "initial": 0.0}
 
 

@@ -47,10 +47,10 @@ class Choices:
         The most solves of a stage before the last one; 0 for no such number, as printed.  The authors' scripts have
         100.  By default progressive inclusion gives each stage an equal share of the solves, so that all views come in,
         and the other methods give a stage what it needs.
-    run_end : {"settled", "solves"}, optional
+    run_end : {"converged", "solves"}, optional
         When a run ends.  Printed: when it has converged, which is not defined, or with the number of solves, as
-        "solves" has it.  By default `gcm` ends when the map has settled.  For the other methods, and without a term of
-        the model, no rule is known that tells when more solves no longer matter, so they take all solves.
+        "solves" has it.  By default `gcm` ends when its map has converged.  The other methods, and ablations of the
+        model, take all solves, because no rule is known that tells when more of them no longer matter.
     step_limit : float
         The limit M of eqn:Limit_scheme_multi is multiplied by this; printed: 1.
     alpha_scales : {"finest", "same"}
@@ -105,7 +105,7 @@ VALUES = {
     "filters": ("cascade", "gaussians"),
     "widths": ("equal", "composed"),
     "stage_end": ("few", "none"),
-    "run_end": ("settled", "solves"),
+    "run_end": ("converged", "solves"),
     "alpha_scales": ("finest", "same"),
     "alpha_views": ("share", "same"),
 }

@@ -43,7 +43,7 @@ def found(
     if recipe is None:
         return options, 0.0
     start, scales = 0.0, options.scales or recipe.scales
-    if not options.use_findings:
+    if not options.use_inspection:
         return options.as_in_the_paper(), start
     if low is not None and high is not None:
         start = min(max(0.0, low), high)

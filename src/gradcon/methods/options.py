@@ -27,7 +27,7 @@ class Options:
     method : str
         The occlusion-aware plane sweep `sweep`, the Gradient Consistency Model `gcm` of [1]_, or one of the paper's
         baselines: `coarse-to-fine`, `progressive`, `naive`.  All but the first have `alpha`, `epsilon`, `scales`,
-        `solves`, `choices` and `use_findings`, which `sweep` rejects; the others belong to all methods.
+        `solves`, `choices` and `use_inspection`, which `sweep` rejects; the others belong to all methods.
     alpha : float
         Weight of the smoothness term: alpha of eqn:Gen_optimization.
     epsilon : float, optional
@@ -53,9 +53,9 @@ class Options:
         Whether to find out by how much the views are shifted, turned or scaled against each other, and compensate it.
     choices : Choices
         What to do where the paper leaves a choice, or where gradcon deviates from it by default.
-    use_findings : bool
-        Whether a look at the views may leave some of them out, and choose epsilon, scales and start where they are not
-        given.  If False, it only warns, and the paper's epsilon, scales and start are taken.
+    use_inspection : bool
+        Whether the inspection of the views may leave out outliers and estimate the settings that are not given:
+        epsilon, the number of scales, and the start.  If False, it only warns, and these settings are the paper's.
 
     References
     ----------
@@ -81,7 +81,7 @@ class Options:
     gains: bool = True
     align: bool = False
     choices: Choices = BY_DEFAULT
-    use_findings: bool = True
+    use_inspection: bool = True
 
     def __post_init__(self) -> None:
         for field in ("alpha", "epsilon", "noise"):
@@ -91,7 +91,7 @@ class Options:
         for field, most in (("scales", 8), ("solves", 1_000_000)):
             if (value := getattr(self, field)) is not None or field == "solves":
                 object.__setattr__(self, field, checked_whole(field, value, most))
-        for field in ("gains", "align", "use_findings"):
+        for field in ("gains", "align", "use_inspection"):
             if not isinstance(value := getattr(self, field), (bool, np.bool_)):
                 raise InputError(field, f"{shortly(value)} is neither True nor False", "give one of the two")
             object.__setattr__(self, field, bool(value))
@@ -120,7 +120,7 @@ class Options:
         6
         """
         registry.check_recipe(method)
-        return replace(cls(method, **{"choices": PRINTED, **given}).as_in_the_paper(), use_findings=False)
+        return replace(cls(method, **{"choices": PRINTED, **given}).as_in_the_paper(), use_inspection=False)
 
     def as_in_the_paper(self) -> Options:
         """Return these options with the paper's settings in place of those that are not given, and no compensation.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "sweep"
 PARAMETERS = ("disparity_range", "noise", "gains", "align")  # of every method
-PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves", *PARAMETERS, "choices", "use_findings")
+PAPER_PARAMETERS = ("alpha", "epsilon", "scales", "solves", *PARAMETERS, "choices", "use_inspection")
 MODEL_TERMS = {  # of the Gradient Consistency Model
     "gradient": "ignores that gradients differ between views",
     "scale": "ignores that gradients differ between scales",

@@ -80,7 +80,7 @@ def course_of(options: Options, stages: int) -> Choices:
     recipe, choices = RECIPES[options.method], options.choices
     if choices.run_end is None:
         whole_model = recipe.weighted and options.without is None
-        choices = replace(choices, run_end="settled" if whole_model else "solves")
+        choices = replace(choices, run_end="converged" if whole_model else "solves")
     if choices.stage_solves is None:
         choices = replace(choices, stage_solves=max(1, options.solves // stages) if recipe.rings else 0)
     return choices

@@ -42,7 +42,7 @@ class StopRule:
         self.stage_solves += 1
         last, no_more = self.stage == self.stages - 1, solve == self.most_solves
         still = no_more and report.step_mean < STILL * SETTLED
-        may_stop = no_more or self.choices.run_end == "settled"
+        may_stop = no_more or self.choices.run_end == "converged"
         if last and (still or self._solves == CHECK_EVERY):
             change, looked = self.engine.change(self._w, w), self._solves
             self._look(w)

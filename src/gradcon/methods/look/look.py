@@ -72,7 +72,7 @@ def look_at(scene: Scene, options: Options | None = None, engine: str = "auto", 
     )
     better = _better_layout(scene, copy, engine) if check_places else None
     agreement = Agreement(compared)
-    findings = judged(findings, scene, agreement, k, better, options.align, check_places, options.use_findings)
+    findings = judged(findings, scene, agreement, k, better, options.align, check_places, options.use_inspection)
     return Look(findings, agreement, k)
 
 
