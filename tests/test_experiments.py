@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcon import Scene, synth
 from gradcon.errors import InputError
-from gradcon.experiments import (
-    EXPERIMENTS,
-    FORMER_NAMES,
-    alpha,
-    changes,
-    load,
-    multi_scale,
-    outputs,
-    scale_ratio,
-    single_scale,
-)
-from gradcon.experiments.crossvalidation import choose, mean_curve, solves_within
+from gradcon.experiments import EXPERIMENTS, FORMER_NAMES, GROUPS, changes, load, outputs, scale_ratio
+from gradcon.experiments.crossvalidation import choose, solves_within
 from gradcon.experiments.datasets import KINDS, find
-from gradcon.experiments.experiment import Claim, Column, Experiment, Setup
+from gradcon.experiments.experiment import Column, Experiment
 from gradcon.experiments.report import cell
-from gradcon.experiments.results import judged
 from gradcon.experiments.single_scale import ahead_from
 
 pytestmark = pytest.mark.slow
@@ -54,10 +41,6 @@ def test_one_scene_alone_is_judged_with_the_default() -> None:
     assert choose({0.1: {"a": 0.0}, 0.5: {"a": 1.0}}, [["a"]]).alphas == [0.5]
 
 
-def test_an_ended_run_keeps_its_last_value_in_the_mean() -> None:
-    assert mean_curve([[4.0, 2.0], [2.0, 2.0, 1.0, 0.0]]) == [3.0, 2.0, 1.5, 1.0]
-
-
 def test_arrival_is_for_good() -> None:
     assert solves_within([2.0, 1.01, 1.5, 1.01, 1.0], 0.02) == 4
     assert solves_within([1.0, 1.0], 0.02) == 1
@@ -65,10 +48,9 @@ def test_arrival_is_for_good() -> None:
 
 
 def test_ahead_for_good() -> None:
-    curves = {"gcm": [3.0, 1.0, 2.0, 0.5], "naive": [2.0, 2.0, 1.0]}
-    assert ahead_from(curves) == 4
-    assert ahead_from({"gcm": [1.0], "naive": [2.0]}) == 1
-    assert ahead_from({"gcm": [1.0, 3.0], "naive": [2.0]}) is None
+    assert ahead_from([3.0, 1.0, 2.0, 0.5], [[2.0, 2.0, 1.0, 1.0]]) == 4
+    assert ahead_from([1.0], [[2.0], [3.0]]) == 1
+    assert ahead_from([1.0, 3.0], [[2.0, 2.0], [9.0, 9.0]]) is None
 
 
 @pytest.fixture(scope="module")
@@ -278,56 +260,7 @@ def test_former_names_lead_to_experiments() -> None:
     assert not set(FORMER_NAMES) & set(EXPERIMENTS)
 
 
-def row(label: str, rmse: float, arrived: int, solves: int) -> dict[str, Any]:
-    by_scene = {"a": arrived, "b": arrived}
-    return {
-        "label": label,
-        "rmse": rmse,
-        "rmse_after_40": 1.01 * rmse,
-        "solves_within_2_percent": arrived,
-        "solves_within_2_percent_by_scene": by_scene,
-        "solves": {"a": solves, "b": 30},
-    }
-
-
-def test_claims_of_the_multi_scale_experiment() -> None:
-    rows = {
-        "coarse-to-fine": row("Coarse to fine", 0.27, 120, 200),
-        "gcm": row("GCM", 0.22, 30, 90),
-        "gcm-without-scale": row("O", 0.32, 30, 90),
-        "gcm-without-gradient": row("G", 0.29, 250, 300),
-    }
-    curves = {"gcm": [0.5, 0.26, 0.22], "coarse-to-fine": [0.6, 0.5, 0.27]}
-    claims = multi_scale._claims(rows, curves)
-    assert [claim.supported for claim in claims] == [True] * len(claims)
-    assert "needs 2 solves" in claims[1].measured
-    # With everything reversed, no claim is supported.
-    rows["gcm"] = row("GCM", 0.5, 300, 300)
-    rows["gcm"]["rmse_after_40"] = 0.6
-    rows["coarse-to-fine"] = row("Coarse to fine", 0.27, 20, 200)
-    rows["gcm-without-scale"] = row("O", 0.32, 800, 90)
-    turned = multi_scale._claims(rows, {"gcm": [0.7, 0.6, 0.5], "coarse-to-fine": [0.6, 0.5, 0.27]})
-    assert [claim.supported for claim in turned] == [False] * len(claims)
-
-
-def test_claims_on_alpha_and_on_one_scale() -> None:
-    rows = {
-        "coarse-to-fine": {"label": "C", "best_alpha": 0.5, "spread_percent": 50.0},
-        "gcm": {"label": "G", "best_alpha": 0.5, "spread_percent": 20.0},
-    }
-    assert [claim.supported for claim in alpha._claims(rows)] == [True, True]
-    rows["gcm"] |= {"best_alpha": 0.2, "spread_percent": 60.0}
-    assert [claim.supported for claim in alpha._claims(rows)] == [False, False]
-    one = {"naive": row("N", 0.33, 90, 90), "gcm": row("G", 0.22, 40, 90), "progressive": row("P", 0.25, 10, 90)}
-    curves = {"naive": [0.9, 0.33], "gcm": [0.9, 0.22], "progressive": [0.5, 0.2, 0.25]}
-    assert [claim.supported for claim in single_scale._claims(one, curves)] == [True, True, True, True]
-
-
-def test_runs_cut_short_cannot_tell_how_they_end() -> None:
-    quick = Setup("cpu", (0.5,), 40, quick=True)
-    claims = [Claim("It ends well.", True, "it did.", needs_end=True), Claim("It is best.", True, "it was.")]
-    assert [judged(claim, quick).supported for claim in claims] == [None, True]
-    assert all(judged(claim, quick).measured.startswith("With 40 solves: ") for claim in claims)
-    assert [judged(claim, replace(quick, quick=False)) for claim in claims] == claims
-    spectrum = Claim("It grows.", True, "it does.", of_runs=False)
-    assert judged(spectrum, quick) == spectrum
+def test_no_experiment_belongs_to_two_groups() -> None:
+    members = [name for group in GROUPS.values() for name in group]
+    assert sorted(members) == sorted(EXPERIMENTS)
+    assert not set(GROUPS) & set(EXPERIMENTS)

@@ -12,7 +12,7 @@ from gradcon.cli.app import Json, Out, app, as_json, refuse_unwritable, say
 from gradcon.cli.openings import GridViews
 from gradcon.cli.parameters import Scheduler, Workers, one_of
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS
+from gradcon.experiments import MORE, PAPER
 
 
 @app.command("bench")
@@ -74,9 +74,15 @@ def _reproduce(
     hci: Annotated[Path | None, typer.Option(help="A folder of scenes of the 4D Light Field Benchmark.")] = None,
     middlebury: Annotated[Path | None, typer.Option(help="A folder of scenes of Middlebury 2006.")] = None,
     only: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help=f"Only these experiments, of {', '.join(EXPERIMENTS)}.")
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help=f"Only these: paper ({', '.join(PAPER)}), more ({', '.join(MORE)}), or single ones of them.",
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Save time: only alpha 0.5, and at most 40 solves.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Save time: one alpha for each method, 40 solves, and fewer scenes.")
+    ] = False,
     engine: Annotated[str, typer.Option(help=f"{one_of(engines.NAMES)}; auto is the CPU here.")] = "auto",
     workers: Workers = None,
     scheduler: Scheduler = None,

@@ -1,7 +1,7 @@
-"""The paper's evaluation: every table and figure, computed again on the scenes you have.
+"""The paper's evaluation: every table, figure and statement, examined again on the scenes you have.
 
 `reproduce` is the entry point.  To add an experiment, write a module that defines ``EXPERIMENT`` (see
-`gradcon.experiments.experiment.Experiment`) and name it in `EXPERIMENTS`.
+`gradcon.experiments.experiment.Experiment`) and name it in `PAPER` or in `MORE`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from gradcon.experiments.experiment import Experiment
 
-EXPERIMENTS = (  # in the order of the report; "multi-scale" is the module multi_scale
+PAPER = (  # in the order of the report; "multi-scale" is the module multi_scale
     "single-scale",
     "multi-scale",
+    "panels",
     "alpha",
     "epsilon",
-    "middlebury",
-    "panels",
     "robustness",
-    "scale-ratio",
+    "middlebury",
     "geometry",
-    "uncertainty",
-    "peers",
-    "beyond",
-    "settings",
-    "disturbed",
-    "judge",
+    "scale-ratio",
 )
+MORE = ("uncertainty", "peers", "beyond", "settings", "disturbed", "judge")  # what goes further than the paper
+EXPERIMENTS = (*PAPER, *MORE)
+GROUPS = {"paper": PAPER, "more": MORE}  # users may name all of a group at once
 FORMER_NAMES = {"confidence": "uncertainty"}  # still accepted from users
 
 

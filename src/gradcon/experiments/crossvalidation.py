@@ -39,9 +39,13 @@ def choose(rmse: Mapping[float, Mapping[str, float]], folds: Sequence[Sequence[s
 
 
 def mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean RMSE after each solve; a run that has ended keeps its last value."""
-    longest = max(len(curve) for curve in curves)
-    return np.mean([[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves], axis=0).tolist()
+    """Return the mean RMSE after each solve, of runs that all took the same number of solves."""
+    return np.mean(curves, axis=0).tolist()
+
+
+def solves_to(curve: Sequence[float], rmse: float) -> int | None:
+    """Return the first solve after which the RMSE is as low as this."""
+    return next((n for n, value in enumerate(curve, start=1) if value <= rmse), None)
 
 
 def solves_within(curve: Sequence[float], share: float) -> int:

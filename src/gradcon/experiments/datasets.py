@@ -29,12 +29,13 @@ class Kind:
     views: str  # as `open_scene` takes them
     folds: int
     paper_scenes: int  # how many scenes the paper uses
+    stage_part: int  # a stage before the last gets at most one in this many of all solves
     is_scene: Callable[[Path], bool]
 
 
 KINDS = {
-    "hci": Kind("4D Light Field Benchmark", "cross", folds=6, paper_scenes=24, is_scene=is_hci),
-    "middlebury": Kind("Middlebury 2006", "all", folds=7, paper_scenes=21, is_scene=is_middlebury),
+    "hci": Kind("4D Light Field Benchmark", "cross", folds=6, paper_scenes=24, stage_part=3, is_scene=is_hci),
+    "middlebury": Kind("Middlebury 2006", "all", folds=7, paper_scenes=21, stage_part=5, is_scene=is_middlebury),
 }
 
 

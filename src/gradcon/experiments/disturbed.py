@@ -164,7 +164,6 @@ def _claims(rows: dict[str, Row]) -> list[Claim]:
             "(Not in the paper.) Differences in brightness raise the RMSE of the sweep by at most 5 %.",
             max(brightness.values()) <= HARMLESS * clean,
             listing({label: f"{100 * (rmse / clean - 1):+.1f} %" for label, rmse in brightness.items()}),
-            of_runs=False,
         )
     ]
     beside = {row["label"]: (row[SWEEP]["rmse"], row[FLOW]["rmse"]) for row in rows.values() if FLOW in row}
@@ -175,7 +174,6 @@ def _claims(rows: dict[str, Row]) -> list[Claim]:
                 "(Not in the paper.) The sweep is more accurate than tuned optical flow, whatever the disturbance.",
                 not lost,
                 f"It is on {len(beside) - len(lost)} of {len(beside)}." + (f" {listing(lost)}" if lost else ""),
-                of_runs=False,
             )
         )
     return claims

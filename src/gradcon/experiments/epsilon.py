@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcon.experiments.comparison import Comparison, Contender, Verdict, comparison_experiment
-from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings
+from gradcon.experiments.comparison import OWN_COLUMNS, Comparison, Forms, Question, Verdict, comparison_experiment
+from gradcon.experiments.experiment import Column, Context, Findings, above
 from gradcon.experiments.methods import GCM
 from gradcon.methods.options import PAPER_EPSILON
 
 HALF_A_DECADE = 10**0.5
+INSENSITIVE = 5.0  # percent
 CONTENDERS = [
-    Contender(key, label, replace(GCM.options, epsilon=epsilon), paper)
+    replace(GCM, key=key, label=label, options=replace(GCM.options, epsilon=epsilon), paper=paper)
     for key, label, epsilon, paper in (
         ("low", "2e-4 / sqrt(10)", PAPER_EPSILON / HALF_A_DECADE, 0.22236),
         ("default", "2e-4", PAPER_EPSILON, 0.22452),
@@ -24,18 +25,16 @@ def comparison(context: Context) -> Comparison:
     return Comparison(context.datasets["hci"], CONTENDERS, context.setup)
 
 
-def describe(context: Context, verdict: Verdict) -> Findings:
-    rows = verdict.rows()
-    rmse = [row["rmse"] for row in rows.values()]
-    spread = 100 * (max(rmse) / min(rmse) - 1)
-    values = ", ".join(f"{row['rmse']:.4f} at {row['label']}" for row in rows.values())
-    claim = Claim(
-        "The GCM is substantially insensitive to epsilon.",
-        spread < 5,
-        f"RMSE is {values}; the largest is {spread:.1f} % above the smallest.",
-    )
-    columns = [Column("label", "epsilon", "s"), *RMSE_COLUMNS[1:]]
-    return Findings(rows=rows, columns=columns, claims=[claim], notes=verdict.notes())
+def describe(context: Context, forms: Forms) -> Findings:
+    found = forms.findings("epsilon", [Question("epsilon", insensitive)])
+    return replace(found, columns=[Column("label", "epsilon", "s"), *OWN_COLUMNS[1:]], more_tables=[])
+
+
+def insensitive(verdict: Verdict) -> tuple[bool, str]:
+    rmse = verdict.rmse()
+    spread = above(max(rmse.values()), min(rmse.values()))
+    values = ", ".join(f"{value:.4f} at {verdict.labels[key]}" for key, value in rmse.items())
+    return spread < INSENSITIVE, f"RMSE is {values}; the largest is {spread:.1f} % above the smallest."
 
 
 EXPERIMENT = comparison_experiment(
@@ -44,4 +43,5 @@ EXPERIMENT = comparison_experiment(
     "hci",
     comparison,
     describe,
+    as_printed=False,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcon.experiments.datasets import Dataset
+from gradcon.experiments.statements import STATEMENTS
 from gradcon.jobs import Job, Outcomes
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class Setup:
     """The engine, and how thoroughly to work."""
 
     engine: str
-    alphas: tuple[float, ...]
+    alphas: tuple[float, ...]  # that cross-validation chooses from; if there are none, each method has its usual one
     solves: int
     quick: bool
 
@@ -90,15 +92,23 @@ class Column:
         return found
 
 
+VERDICTS = {True: "supported", False: "not supported", None: "cannot tell"}
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, and what these results say about it."""
+    """What these results say about one of `STATEMENTS`, given by its name, or about a sentence of our own."""
 
-    paper: str
+    statement: str
     supported: bool | None  # None: these results cannot tell
     measured: str
-    needs_end: bool = False  # it is about how runs end, so runs that were cut short cannot tell
-    of_runs: bool = True  # False: it does not depend on the number of solves
+    as_printed: str = ""  # the verdict on runs that do everything as the paper prints it, if there are any
+
+    @property
+    def text(self) -> str:
+        """The statement as a sentence."""
+        known = STATEMENTS.get(self.statement)
+        return known.text if known is not None else self.statement
 
 
 @dataclass(frozen=True)
@@ -133,17 +143,6 @@ class Findings:
     more_tables: list[Table] = field(default_factory=list)
 
 
-RMSE_COLUMNS = [
-    Column("label", "method", "s"),
-    Column("rmse", "RMSE"),
-    Column("paper", "paper"),
-    Column("difference_percent", "difference (%)", "+.1f"),
-    Column("alphas", "alpha of each fold", "list"),
-    Column("solves_within_2_percent", "solves to within 2 %", "d"),
-    Column("rmse_after_40", "RMSE after 40"),
-]
-
-
 def ranking(rows: dict[str, Row], path: str = "rmse") -> str:
     """List the methods from best to worst, with their errors."""
     error = Column(path, "")
@@ -154,6 +153,11 @@ def ranking(rows: dict[str, Row], path: str = "rmse") -> str:
 def listing(values: dict[str, Any]) -> str:
     """Write labelled values as text; labels may contain commas."""
     return "; ".join(f"{label}: {value}" for label, value in values.items()) + "."
+
+
+def above(value: float, base: float) -> float:
+    """Return by how many percent a value exceeds another, neither of which is negative."""
+    return 100 * (value / base - 1) if base else 0.0 if value == base else math.inf
 
 
 def mean(values: Iterable[float]) -> float:

@@ -6,8 +6,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from gradcon import synth
-from gradcon.experiments.experiment import Claim, Column, Context, Experiment, Findings, Row, mean
+from gradcon.experiments.datasets import KINDS
+from gradcon.experiments.experiment import Claim, Column, Context, Experiment, Findings, Row, above, mean
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
+from gradcon.experiments.trial import fair
 from gradcon.jobs import Job, Outcome, Outcomes
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import Options
@@ -50,11 +52,16 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
         ],
         claims=[
             Claim(
-                "The model extends to couplings other than that of a planar array.",
+                "couplings",
                 rotated < 1.1 * planar,
                 f"RMSE is {planar:.4f} with parallel cameras and {rotated:.4f} with rotated cameras that are not "
-                f"coplanar ({100 * (rotated / planar - 1):+.1f} %).",
-            )
+                f"coplanar ({above(rotated, planar):+.1f} %).",
+            ),
+            Claim(
+                "other-problems",
+                None,
+                "This is outside the package, which estimates disparity only and neither optical flow nor scene flow.",
+            ),
         ],
         notes=[f"There are 17 views of {SIZE} x {SIZE} pixels. Alpha is 0.5; textures: {len(_seeds(context))}."],
     )
@@ -69,6 +76,7 @@ def rendered_trial(rig: str, size: int, seed: int, options: dict[str, Any], engi
 
 
 def _jobs(context: Context, rig: str, options: Options) -> dict[str, Job]:
+    choices = fair(options.choices, KINDS["hci"], context.setup)
     return {
         f"{rig}, texture {seed}": Job(
             function=rendered_trial,
@@ -76,7 +84,7 @@ def _jobs(context: Context, rig: str, options: Options) -> dict[str, Job]:
                 "rig": rig,
                 "size": SIZE,
                 "seed": seed,
-                "options": asdict(replace(options, solves=context.setup.solves)),
+                "options": asdict(replace(options, solves=context.setup.solves, choices=choices)),
                 "engine": context.setup.engine,
             },
             inputs="",  # the scene is rendered from the parameters

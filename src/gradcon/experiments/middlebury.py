@@ -4,71 +4,65 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcon.experiments.comparison import Comparison, Verdict, comparison_experiment
-from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Column, Context, Findings, Row, ranking
+from gradcon.experiments.comparison import Comparison, Forms, Question, Verdict, comparison_experiment
+from gradcon.experiments.counts import COMPLETE, ENDED
+from gradcon.experiments.experiment import Context, Findings, above, listing, ranking
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM
 
+NAME = "middlebury"
 SCALES = 6
 PAPER_HEIGHT = 555  # half size; RMSE in pixels shrinks with the images
-PAPER_RMSE = {"coarse-to-fine": 2.82685, "gcm": 2.11002}
+PAPER_RMSE = {COARSE_TO_FINE.key: 2.82685, GCM.key: 2.11002}
+SIGNIFICANT = 5.0  # percent
 
 
 def comparison(context: Context) -> Comparison:
+    dataset = context.datasets["middlebury"]
+    heights = {scene.size[1] for scene in dataset.scenes}
+    scale = heights.pop() / PAPER_HEIGHT if len(heights) == 1 else None
     contenders = [
-        replace(contender, options=replace(contender.options, scales=SCALES), paper=PAPER_RMSE[contender.key])
-        for contender in (COARSE_TO_FINE, GCM)
+        replace(who, options=replace(who.options, scales=SCALES), paper=scale and scale * PAPER_RMSE[who.key])
+        for who in (COARSE_TO_FINE, GCM)
     ]
-    return Comparison(context.datasets["middlebury"], contenders, context.setup)
+    return Comparison(dataset, contenders, context.setup)
 
 
-def describe(context: Context, verdict: Verdict) -> Findings:
-    rows = verdict.rows()
-    heights = sorted({scene.size[1] for scene in verdict.comparison.dataset.scenes})
-    if len(heights) == 1:
-        for row in rows.values():
-            row["paper_at_this_size"] = row["paper"] * heights[0] / PAPER_HEIGHT
-            row["difference_percent"] = 100 * (row["rmse"] / row["paper_at_this_size"] - 1)
-    columns = list(RMSE_COLUMNS)
-    columns[2:3] = [Column("paper", "paper, half size", ".3f"), Column("paper_at_this_size", "paper, at this size")]
-    return Findings(
-        rows=rows,
-        columns=columns,
-        curves=verdict.curves(),
-        claims=_claims(rows),
-        pictures=[
-            verdict.convergence(
-                "middlebury", "Mean RMSE after each solve, Middlebury 2006, six scales.", "Middlebury 2006"
-            )
-        ],
-        notes=[
-            *verdict.notes(),
-            f"RMSE is in pixels per unit baseline (adjacent views); the images are {' and '.join(map(str, heights))} "
-            f"pixels high. The paper used half size, {PAPER_HEIGHT} pixels; its values are also shown scaled to this "
-            "size, and the difference refers to the scaled values.",
-        ],
+def describe(context: Context, forms: Forms) -> Findings:
+    caption = "Mean RMSE after each solve, Middlebury 2006, six scales."
+    found = forms.findings(NAME, QUESTIONS, caption, "Middlebury 2006")
+    heights = sorted({scene.size[1] for scene in forms.ours.comparison.dataset.scenes})
+    values = listing({who.label: f"{PAPER_RMSE[who.key]:.3f}" for who in (COARSE_TO_FINE, GCM)})
+    found.notes.append(
+        f"RMSE is in pixels per unit baseline (adjacent views); the images are {' and '.join(map(str, heights))} "
+        f"pixels high. The paper used half size, {PAPER_HEIGHT} pixels, for which it has: {values} The table has these "
+        "values scaled to the size of the images."
+    )
+    return found
+
+
+def accuracy(verdict: Verdict) -> tuple[bool, str]:
+    rmse = verdict.rmse()
+    more, paper = (above(found[COARSE_TO_FINE.key], found[GCM.key]) for found in (rmse, PAPER_RMSE))
+    text = (
+        f"{ranking(verdict.rows())} Coarse to fine's lies {more:+.0f} % above the GCM's (in the paper: {paper:+.0f} %)."
+    )
+    return more > SIGNIFICANT, text
+
+
+def rate(verdict: Verdict) -> tuple[bool, str]:
+    arrived = verdict.arrived()
+    return (
+        arrived[GCM.key] < arrived[COARSE_TO_FINE.key],
+        f"It comes within 2 % of its final RMSE after {arrived[GCM.key]} solves (coarse to fine: "
+        f"{arrived[COARSE_TO_FINE.key]}).",
     )
 
 
-def _claims(rows: dict[str, Row]) -> list[Claim]:
-    gcm, rival = rows["gcm"], rows["coarse-to-fine"]
-    better = 100 * (1 - gcm["rmse"] / rival["rmse"])
-    paper = 100 * (1 - PAPER_RMSE["gcm"] / PAPER_RMSE["coarse-to-fine"])
-    return [
-        Claim(
-            "On Middlebury 2006 the GCM is significantly more accurate than coarse to fine.",
-            better > 5,
-            f"{ranking(rows)} The GCM's RMSE is {better:.0f} % lower (in the paper: {paper:.0f} %).",
-            needs_end=True,
-        ),
-        Claim(
-            "On Middlebury 2006 the GCM also converges faster.",
-            gcm["solves_within_2_percent"] < rival["solves_within_2_percent"],
-            f"It comes within 2 % of its final RMSE after {gcm['solves_within_2_percent']} solves (coarse to fine: "
-            f"{rival['solves_within_2_percent']}).",
-            needs_end=True,
-        ),
-    ]
-
+BOTH = (COARSE_TO_FINE.key, GCM.key)
+QUESTIONS = [
+    Question("middlebury-accuracy", accuracy, {COMPLETE: BOTH}),
+    Question("middlebury-rate", rate, {COMPLETE: BOTH, ENDED: BOTH}),
+]
 
 EXPERIMENT = comparison_experiment(
     "Middlebury 2006",
@@ -76,5 +70,6 @@ EXPERIMENT = comparison_experiment(
     "middlebury",
     comparison,
     describe,
-    pictures=("middlebury",),
+    pictures=(NAME,),
+    more_tables=(f"{NAME}-scenes", f"{NAME}-as-printed"),
 )

@@ -1,127 +1,195 @@
-"""The paper's experiment at three scales: coarse to fine, the GCM and its two ablations."""
+"""The paper's experiment at three scales: coarse to fine, the GCM and its two ablations.
+
+The paper's figure also shows progressive inclusion.  The GCM at one scale stands beside them, because the paper says
+that three scales improve it.
+"""
 
 from __future__ import annotations
 
-from gradcon.experiments.comparison import Comparison, Verdict, comparison_experiment
-from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Row, listing, ranking
-from gradcon.experiments.methods import PROGRESSIVE, THREE_SCALES
-from gradcon.methods.options import Options
+from gradcon.experiments.comparison import Comparison, Forms, Question, Verdict, comparison_experiment
+from gradcon.experiments.counts import ALL_SOLVES, COMPLETE, ENDED, is_changing
+from gradcon.experiments.crossvalidation import solves_to
+from gradcon.experiments.experiment import Context, Findings, above, listing, ranking
+from gradcon.experiments.methods import (
+    COARSE_TO_FINE,
+    GCM,
+    GCM_ONE_SCALE,
+    NO_GRADIENT,
+    NO_SCALE,
+    PROGRESSIVE,
+    THREE_SCALES,
+)
+from gradcon.experiments.single_scale import jumps_matter, lower_at_jumps
+
+NAME = "multi-scale"
+ALIKE = 1.5  # times the solves: two methods converge at a similar rate
+CRUCIAL = 5.0  # percent of the RMSE
+NEARLY = 5.0  # percent: "a similar RMSE"
+MOSTLY = 20.0  # percent above the final RMSE: "mostly converged"
 
 
 def comparison(context: Context) -> Comparison:
-    """Return the comparison of the paper's table."""
-    return Comparison(context.datasets["hci"], THREE_SCALES, context.setup)
+    return Comparison(context.datasets["hci"], (*THREE_SCALES, PROGRESSIVE, GCM_ONE_SCALE), context.setup)
 
 
-def with_progressive(context: Context) -> Comparison:
-    """Return the comparison of the paper's figure, which also shows progressive inclusion, at one scale."""
-    return Comparison(context.datasets["hci"], (*THREE_SCALES, PROGRESSIVE), context.setup)
+def describe(context: Context, forms: Forms) -> Findings:
+    return forms.findings(NAME, QUESTIONS, "Mean RMSE after each solve, three scales.", "Three scales", jumps=True)
 
 
-def describe(context: Context, verdict: Verdict) -> Findings:
-    rows, curves = verdict.rows(), verdict.curves()
-    del rows[PROGRESSIVE.key]
-    caption = "Mean RMSE after each solve, three scales (progressive inclusion: one scale, as the paper defines it)."
-    return Findings(
-        rows=rows,
-        columns=RMSE_COLUMNS,
-        curves=curves,
-        claims=_claims(rows, curves),
-        pictures=[verdict.convergence("multi-scale", caption, "Three scales")],
-        notes=verdict.notes(),
+def outperforms(verdict: Verdict) -> tuple[bool, str]:
+    rmse, curves, arrived = verdict.rmse(), verdict.curves(), verdict.arrived()
+    texts, better = [], True
+    for who in (COARSE_TO_FINE, PROGRESSIVE):
+        reached = solves_to(curves[GCM.key], rmse[who.key])
+        better = better and reached is not None and reached < arrived[who.key] and rmse[GCM.key] < rmse[who.key]
+        after = "never" if reached is None else f"after {reached} solves"
+        texts.append(
+            f"{who.label} has an RMSE of {rmse[who.key]:.3f}, within 2 % of that from solve {arrived[who.key]} on; the "
+            f"GCM reaches it {after}, and then {rmse[GCM.key]:.3f}."
+        )
+    return better, " ".join(texts)
+
+
+def best(verdict: Verdict) -> tuple[bool, str]:
+    rmse = {who.key: verdict.rmse()[who.key] for who in (*THREE_SCALES, PROGRESSIVE)}
+    rows = {key: row for key, row in verdict.rows().items() if key in rmse}
+    return min(rmse, key=rmse.__getitem__) == GCM.key, ranking(rows)
+
+
+def earlier(verdict: Verdict) -> tuple[bool, str]:
+    arrived = verdict.arrived()[COARSE_TO_FINE.key]
+    reached = solves_to(verdict.curves()[GCM.key], verdict.rmse()[COARSE_TO_FINE.key])
+    text = "never reaches" if reached is None else f"needs {reached} solves to reach"
+    return (
+        reached is not None and 2 * reached <= arrived,
+        f"It {text} coarse to fine's final RMSE; coarse to fine itself comes within 2 % of it after {arrived}.",
     )
 
 
-def _claims(rows: dict[str, Row], curves: dict[str, list[float]]) -> list[Claim]:
-    rmse = {key: row["rmse"] for key, row in rows.items()}
-    arrived = {key: row["solves_within_2_percent"] for key, row in rows.items()}
-    gcm, rival = curves["gcm"], curves["coarse-to-fine"]
-    longest = max(len(gcm), len(rival))
-    ahead = sum(gcm[min(n, len(gcm) - 1)] < rival[min(n, len(rival) - 1)] for n in range(longest))
-    after_40 = rows["gcm"]["rmse_after_40"] / rmse["gcm"] - 1
-    catches_up = next((n for n, value in enumerate(gcm, start=1) if value <= rival[-1]), None)
-    reached = "never reaches" if catches_up is None else f"needs {catches_up} solves to reach"
-    unfinished = {key: sum(n == Options.solves for n in row["solves"].values()) for key, row in rows.items()}
-    no_scale, no_gradient = "gcm-without-scale", "gcm-without-gradient"
-    return [
-        Claim(
-            "At three scales the GCM has the best final RMSE.",
-            min(rmse, key=rmse.__getitem__) == "gcm",
-            ranking(rows),
-        ),
-        Claim(
-            "The GCM achieves accurate results significantly earlier than coarse to fine.",
-            catches_up is not None and 2 * catches_up <= arrived["coarse-to-fine"],
-            f"It {reached} coarse to fine's final RMSE; coarse to fine itself comes within 2 % of it after "
-            f"{arrived['coarse-to-fine']}.",
-            needs_end=True,
-        ),
-        Claim(
-            "The GCM needs roughly 30 to 40 solves to come near its final RMSE.",
-            after_40 < 0.05,
-            f"After 40 solves its RMSE differs from the final one by {100 * after_40:+.1f} %. It stays within 2 % from "
-            f"solve {arrived['gcm']} on; {_single_scenes(rows['gcm'])}.",
-            needs_end=True,
-        ),
-        Claim(
-            "Coarse to fine needs 100 to 200 solves, depending on the scene.",
-            arrived["coarse-to-fine"] >= 100,
-            f"Its mean RMSE stays within 2 % of the final one from solve {arrived['coarse-to-fine']} on; "
-            f"{_single_scenes(rows['coarse-to-fine'])}.",
-            needs_end=True,
-        ),
-        Claim(
-            "At all points the GCM is more accurate than coarse to fine.",
-            ahead == longest,
-            f"It is more accurate after {ahead} of {longest} solves.",
-        ),
-        Claim(
-            "Without the scale term (O = 0), accuracy is the worst of all.",
-            max(rmse, key=rmse.__getitem__) == no_scale,
-            f"RMSE rises by {100 * (rmse[no_scale] / rmse['gcm'] - 1):.0f} %.",
-        ),
-        Claim(
-            "Without the scale term, convergence is about as fast as the GCM's.",
-            arrived[no_scale] <= 1.5 * arrived["gcm"],
-            _arrival(arrived, no_scale),
-            needs_end=True,
-        ),
-        Claim(
-            "Without the gradient term (G = 0), convergence is significantly slower.",
-            arrived[no_gradient] > 1.5 * arrived["gcm"],
-            _arrival(arrived, no_gradient),
-            needs_end=True,
-        ),
-        Claim(
-            "Without the gradient term, some scenes have not converged after 300 solves; all other approaches have.",
-            {key for key, count in unfinished.items() if count} == {no_gradient},
-            "Scenes not converged after 300 solves: "
-            + listing({rows[key]["label"]: count for key, count in unfinished.items()}),
-            needs_end=True,
-        ),
-        Claim(
-            "Both terms are crucial to the GCM.",
-            min(rmse[no_scale], rmse[no_gradient]) > 1.05 * rmse["gcm"],
-            f"RMSE rises by {100 * (rmse[no_scale] / rmse['gcm'] - 1):.0f} % without the scale term and by "
-            f"{100 * (rmse[no_gradient] / rmse['gcm'] - 1):.0f} % without the gradient term.",
-        ),
-    ]
+def gcm_30_to_40(verdict: Verdict) -> tuple[bool, str]:
+    row = verdict.rows()[GCM.key]
+    after_40 = above(row["rmse_after_40"], row["rmse"])
+    return (
+        abs(after_40) < NEARLY,
+        f"After 40 solves its RMSE differs from the final one by {after_40:+.1f} %. {_arrival(verdict, GCM.key)}",
+    )
 
 
-def _arrival(arrived: dict[str, int], key: str) -> str:
-    return f"It comes within 2 % of its final RMSE after {arrived[key]} solves (GCM: {arrived['gcm']})."
+def coarse_100_to_200(verdict: Verdict) -> tuple[bool, str]:
+    arrived = verdict.rows()[COARSE_TO_FINE.key]["solves_within_2_percent_by_scene"].values()
+    there = sum(100 <= solves <= 200 for solves in arrived)
+    return (
+        2 * there > len(arrived),
+        f"{_arrival(verdict, COARSE_TO_FINE.key)} That is from 100 to 200 on {there} of {len(arrived)} scenes.",
+    )
 
 
-def _single_scenes(row: Row) -> str:
-    solves = sorted(row["solves_within_2_percent_by_scene"].values())
-    return f"single scenes from solve {solves[0]} to {solves[-1]} on (median {solves[len(solves) // 2]})"
+def ahead_everywhere(verdict: Verdict) -> tuple[bool, str]:
+    curves = verdict.curves()
+    ahead = [ours < other for ours, other in zip(curves[GCM.key], curves[COARSE_TO_FINE.key], strict=True)]
+    return all(ahead), f"It is more accurate after {sum(ahead)} of {len(ahead)} solves."
 
+
+def tenth_solve(verdict: Verdict) -> tuple[bool, str]:
+    after = {}
+    for who in (GCM, COARSE_TO_FINE):
+        (run,) = verdict.chosen(who.key).values()
+        after[who.key] = above(run["rmse"][min(10, len(run["rmse"])) - 1], run["rmse"][-1])
+    return (
+        after[GCM.key] < MOSTLY <= after[COARSE_TO_FINE.key],
+        f"After 10 solves the RMSE differs from the final one by {after[GCM.key]:+.0f} % with the GCM and by "
+        f"{after[COARSE_TO_FINE.key]:+.0f} % with coarse to fine.",
+    )
+
+
+def three_scales_help(verdict: Verdict) -> tuple[bool, str]:
+    rmse, arrived = verdict.rmse(), verdict.arrived()
+    one, three = GCM_ONE_SCALE.key, GCM.key
+    return (
+        rmse[three] < rmse[one] and 2 * arrived[three] <= arrived[one],
+        f"RMSE is {rmse[one]:.4f} at one scale and {rmse[three]:.4f} at three; it comes within 2 % of that after "
+        f"{arrived[one]} and {arrived[three]} solves.",
+    )
+
+
+def both_terms(verdict: Verdict) -> tuple[bool, str]:
+    rmse = verdict.rmse()
+    risen = {who: above(rmse[who.key], rmse[GCM.key]) for who in (NO_SCALE, NO_GRADIENT)}
+    texts = {who.label: f"{percent:+.0f} %" for who, percent in risen.items()}
+    return min(risen.values()) > CRUCIAL, f"The RMSE changes by this much: {listing(texts)}"
+
+
+def gradient_slower(verdict: Verdict) -> tuple[bool, str]:
+    arrived = verdict.arrived()
+    return arrived[NO_GRADIENT.key] > ALIKE * arrived[GCM.key], _beside_gcm(arrived, NO_GRADIENT.key)
+
+
+def gradient_unfinished(verdict: Verdict) -> tuple[bool, str]:
+    changing = {who: sum(map(is_changing, verdict.chosen(who.key).values())) for who in (*THREE_SCALES, PROGRESSIVE)}
+    texts = {who.label: count for who, count in changing.items()}
+    return (
+        {who for who, count in changing.items() if count} == {NO_GRADIENT},
+        f"Scenes whose RMSE was still changing at the end, of {len(verdict.complete)}: {listing(texts)}",
+    )
+
+
+def scale_rate(verdict: Verdict) -> tuple[bool, str]:
+    arrived = verdict.arrived()
+    return arrived[NO_SCALE.key] <= ALIKE * arrived[GCM.key], _beside_gcm(arrived, NO_SCALE.key)
+
+
+def scale_worst(verdict: Verdict) -> tuple[bool, str]:
+    rmse = verdict.rmse()
+    return max(rmse, key=rmse.__getitem__) == NO_SCALE.key, ranking(verdict.rows())
+
+
+def scale_at_jumps(verdict: Verdict) -> tuple[bool | None, str]:
+    """Judge the error beside jumps at the end, so that more solves did not resolve it."""
+    at_jumps = {who.key: verdict.rows()[who.key]["jumps"]["at_jumps"] for who in (NO_SCALE, GCM)}
+    if None in at_jumps.values():
+        return None, "There are no jumps."
+    without, gcm = at_jumps[NO_SCALE.key], at_jumps[GCM.key]
+    return without > ALIKE * gcm, f"At the end RMSE within 5 pixels of jumps is {without:.3f} (GCM: {gcm:.3f})."
+
+
+def _beside_gcm(arrived: dict[str, int], key: str) -> str:
+    return f"It comes within 2 % of its final RMSE after {arrived[key]} solves (GCM: {arrived[GCM.key]})."
+
+
+def _arrival(verdict: Verdict, key: str) -> str:
+    solves = sorted(verdict.rows()[key]["solves_within_2_percent_by_scene"].values())
+    return (
+        f"The mean stays within 2 % of the final one from solve {verdict.arrived()[key]} on; single scenes from solve "
+        f"{solves[0]} to {solves[-1]} on (median {solves[len(solves) // 2]})."
+    )
+
+
+BOTH = (GCM.key, COARSE_TO_FINE.key)
+QUESTIONS = [
+    Question("outperforms", outperforms, {ENDED: (*BOTH, PROGRESSIVE.key)}),
+    Question("best-at-three-scales", best),
+    Question("earlier", earlier, {ENDED: BOTH}),
+    Question("gcm-30-to-40", gcm_30_to_40, {ENDED: (GCM.key,)}),
+    Question("coarse-100-to-200", coarse_100_to_200, {COMPLETE: (COARSE_TO_FINE.key,), ENDED: (COARSE_TO_FINE.key,)}),
+    Question("ahead-everywhere", ahead_everywhere, {ALL_SOLVES: BOTH}),
+    Question("pens-tenth-solve", tenth_solve, {ENDED: BOTH}, scene="pens"),
+    Question("jumps-at-three-scales", lambda verdict: jumps_matter(verdict, GCM.key, (COARSE_TO_FINE.key,))),
+    Question("pens-jumps", lambda verdict: lower_at_jumps(verdict, GCM.key, (COARSE_TO_FINE.key,)), scene="pens"),
+    Question("three-scales-help", three_scales_help, {ENDED: (GCM.key, GCM_ONE_SCALE.key)}),
+    Question("both-terms", both_terms),
+    Question("no-gradient-slower", gradient_slower, {ENDED: (GCM.key,)}),
+    Question("no-gradient-unfinished", gradient_unfinished, {ALL_SOLVES: (NO_GRADIENT.key,)}),
+    Question("no-scale-rate", scale_rate, {ENDED: (GCM.key, NO_SCALE.key)}),
+    Question("no-scale-worst", scale_worst, {COMPLETE: (COARSE_TO_FINE.key, PROGRESSIVE.key)}),
+    Question("no-scale-pens", scale_at_jumps, {ENDED: (NO_SCALE.key,)}, scene="pens"),
+]
 
 EXPERIMENT = comparison_experiment(
     "Three scales",
     "the table and the figure in Multi-Scale Results",
     "hci",
-    with_progressive,
+    comparison,
     describe,
-    pictures=("multi-scale",),
+    pictures=(NAME,),
+    more_tables=(f"{NAME}-scenes", f"{NAME}-as-printed", f"{NAME}-jumps"),
 )

@@ -7,87 +7,116 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.experiments import multi_scale, single_scale
-from gradcon.experiments.comparison import Verdict
+from gradcon.experiments.comparison import Comparison, Verdict
 from gradcon.experiments.datasets import KnownScene
-from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Picture
+from gradcon.experiments.experiment import Claim, Column, Context, Experiment, Findings, Picture, listing
+from gradcon.experiments.methods import GCM, NO_GRADIENT, ONE_SCALE, THREE_SCALES, Contender
 from gradcon.io import open_scene
 from gradcon.jobs import Job, Outcomes
 from gradcon.pictures import figures
 
-ONE_SCALE_SCENE, THREE_SCALES_SCENE = "backgammon", "pens"
 AFTER = (1, 2, 5, 10, 20, 50, 100, 200)  # the solves after which the disparity is shown
+SHOWN = {"backgammon": ONE_SCALE, "pens": THREE_SCALES}  # the paper's scenes, and what it shows of them
+DEVELOPS = "pens"  # the scene whose disparity is shown after several solves
+SLOWER = 1.5  # times the error in the background
+EARLY = (10, 50)  # the solves after which the background is compared
+
+Kept = dict[str, NDArray[Any]]  # the disparity after each of the solves, and at the end
 
 
-def jobs(context: Context) -> list[Job]:
-    """Return the runs on all scenes, which choose the alphas."""
-    return single_scale.comparison(context).jobs() + multi_scale.comparison(context).jobs()
+def comparison(context: Context) -> Comparison:
+    return Comparison(context.datasets["hci"], ONE_SCALE + THREE_SCALES, context.setup)
 
 
 def follow_up(context: Context, outcomes: Outcomes) -> list[Job]:
     """Return the runs to show, once more, with their disparities kept."""
-    return [job for verdict, scene in _shown(context, outcomes) for job in _jobs(verdict, scene).values()]
+    verdict = comparison(context).judge(outcomes)
+    return [job for scene in _shown(verdict) for job in _jobs(verdict, scene).values()]
 
 
 def conclude(context: Context, outcomes: Outcomes) -> Findings:
+    verdict = comparison(context).judge(outcomes)
     findings = Findings(columns=[Column("label", "scene and method", "s"), Column("rmse", "RMSE")])
-    shown = _shown(context, outcomes)
-    for verdict, scene in shown:
-        done = {key: outcome for key, job in _jobs(verdict, scene).items() if (outcome := outcomes[job]) is not None}
-        scales = "one scale" if scene.last_name == ONE_SCALE_SCENE else "three scales"
-        for key, outcome in done.items():
+    shown = _shown(verdict)
+    for scene in shown:
+        done = {who: outcome for who, job in _jobs(verdict, scene).items() if (outcome := outcomes[job]) is not None}
+        for who, outcome in done.items():
             rmse = outcome.record["rmse"][-1]
-            findings.rows[f"{scene.name}-{key}"] = {
-                "label": f"{scene.name}, {scales}, {verdict.labels[key]}",
+            findings.rows[f"{scene.name}-{who.key}"] = {
+                "label": f"{scene.name}, {who.label}",
                 "rmse": rmse,
-                "alphas": [verdict.choices[key].of_scene[scene.name]],
+                "alphas": [verdict.choices[who.key].of_scene[scene.name]],
                 "scenes": {scene.name: rmse},
             }
         if done:
-            maps = {verdict.labels[key]: outcome.arrays for key, outcome in done.items()}
-            findings.pictures += _pictures(scene, maps, scales)
-    absent = {ONE_SCALE_SCENE, THREE_SCALES_SCENE} - {scene.last_name for _, scene in shown}
+            maps = {who: outcome.arrays for who, outcome in done.items()}
+            truth = open_scene(scene.folder, views=2).ground_truth
+            assert truth is not None
+            findings.pictures += _pictures(scene, truth, {who.label: kept for who, kept in maps.items()})
+            if scene.last_name == DEVELOPS and {GCM, NO_GRADIENT} <= maps.keys():
+                findings.claims.append(background(truth, maps[GCM], maps[NO_GRADIENT]))
+    absent = SHOWN.keys() - {scene.last_name for scene in shown}
+    if DEVELOPS in absent:
+        findings.claims.append(Claim("no-gradient-background", None, f"{DEVELOPS} is not among the scenes."))
     findings.notes += [f"{name} is not among the scenes, or its runs failed." for name in sorted(absent)]
     return findings
 
 
-def _pictures(known: KnownScene, maps: dict[str, dict[str, NDArray[Any]]], scales: str) -> list[Picture]:
+def background(truth: NDArray[np.float32], gcm: Kept, without: Kept) -> Claim:
+    """Judge whether the far half of a scene converges much more slowly without the term of G."""
+    far = truth < np.nanmedian(truth)
+    after = [str(n) for n in EARLY if str(n) in gcm and str(n) in without]
+    errors = {n: [_rmse_where(far, kept[n], truth) for kept in (without, gcm)] for n in (*after, "final")}
+    texts = {
+        "at the end" if n == "final" else f"after {n} solves": f"{values[0]:.3f} (GCM: {values[1]:.3f})"
+        for n, values in errors.items()
+    }
+    slower = all(values[0] > SLOWER * values[1] for n, values in errors.items() if n != "final")
+    return Claim(
+        "no-gradient-background",
+        slower if len(after) == len(EARLY) else None,
+        f"RMSE of the farther half of {DEVELOPS}: {listing(texts)}",
+    )
+
+
+def _rmse_where(where: NDArray[np.bool_], disparity: NDArray[Any], truth: NDArray[np.float32]) -> float:
+    error = disparity.astype(np.float64) - truth
+    return float(np.sqrt(np.mean(error[where] ** 2)))
+
+
+def _pictures(known: KnownScene, truth: NDArray[np.float32], maps: dict[str, Kept]) -> list[Picture]:
     """Draw a scene; `maps` holds the disparity of each method after each of the solves that were kept."""
-    scene = open_scene(known.folder, views=2)
-    truth = scene.ground_truth
-    assert truth is not None
+    colour = open_scene(known.folder, views=2).colour
     final = {label: kept["final"].astype(np.float32) for label, kept in maps.items()}
     pictures = [
         Picture(
             f"panels-{known.last_name}",
-            f"{known.name}, {scales}: disparity, on the colour scale of the ground truth, and absolute error, from 0 "
-            "(black) to half the range of the ground truth (white).",
-            lambda: figures.panels(scene.colour, truth, final),
+            f"{known.name}: disparity, on the colour scale of the ground truth, and absolute error, from 0 (black) to "
+            "half the range of the ground truth (white).",
+            lambda: figures.panels(colour, truth, final),
         )
     ]
-    if known.last_name == THREE_SCALES_SCENE:
+    if known.last_name == DEVELOPS:
         pictures.append(
             Picture(
                 f"progress-{known.last_name}",
-                f"{known.name}, {scales}: disparity after an increasing number of solves, on one colour scale.",
+                f"{known.name}: disparity after an increasing number of solves, on one colour scale.",
                 lambda: figures.progress(maps, truth, AFTER),
             )
         )
     return pictures
 
 
-def _shown(context: Context, outcomes: Outcomes) -> list[tuple[Verdict, KnownScene]]:
-    """Return the comparisons to show, each with its scene, if that scene is there and complete."""
-    dataset = context.datasets["hci"]
-    wanted = ((single_scale, dataset.named(ONE_SCALE_SCENE)), (multi_scale, dataset.named(THREE_SCALES_SCENE)))
-    judged = [(experiment.comparison(context).judge(outcomes), scene) for experiment, scene in wanted if scene]
-    return [(verdict, scene) for verdict, scene in judged if scene.name in verdict.complete]
+def _shown(verdict: Verdict) -> list[KnownScene]:
+    """Return the scenes to show that are there and complete."""
+    scenes = [verdict.comparison.dataset.named(name) for name in SHOWN]
+    return [scene for scene in scenes if scene is not None and scene.name in verdict.complete]
 
 
-def _jobs(verdict: Verdict, scene: KnownScene) -> dict[str, Job]:
+def _jobs(verdict: Verdict, scene: KnownScene) -> dict[Contender, Job]:
     return {
-        who.key: verdict.comparison.job(scene, who, verdict.choices[who.key].of_scene[scene.name], keep=AFTER)
-        for who in verdict.comparison.contenders
+        who: verdict.comparison.job(scene, who, verdict.choices[who.key].of_scene[scene.name], keep=AFTER)
+        for who in SHOWN[scene.last_name]
     }
 
 
@@ -95,8 +124,8 @@ EXPERIMENT = Experiment(
     "Disparity and error maps",
     "the picture figures in Single Scale Results and Multi-Scale Results",
     "hci",
-    jobs,
-    conclude,
-    follow_up,
+    jobs=lambda context: comparison(context).jobs(),  # they choose the alphas
+    conclude=conclude,
+    follow_up=follow_up,
     pictures=("panels-backgammon", "panels-pens", "progress-pens"),
 )

@@ -62,7 +62,6 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
                 f"The GCM has RMSE {rows['gradcon']['rmse']:.3f} and BadPix {rows['gradcon']['badpix_007']:.1f} %; the "
                 f"best of the others, {rows[best]['label']}, has {rows[best]['rmse']:.3f} and "
                 f"{rows[best]['badpix_007']:.1f} %.",
-                of_runs=False,  # the GCM runs until it converges, even in a quick run
             )
         ],
         notes=[

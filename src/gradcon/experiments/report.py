@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.experiments import EXPERIMENTS
-from gradcon.experiments.experiment import Column
+from gradcon.experiments.datasets import KINDS
+from gradcon.experiments.experiment import VERDICTS, Column
+from gradcon.experiments.statements import STATEMENTS
 
-VERDICTS = {True: "supported", False: "not supported", None: "cannot be judged"}
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 Results = dict[str, Any]
@@ -19,13 +20,14 @@ Results = dict[str, Any]
 def markdown(results: Results) -> str:
     """Render report.md, whose figures are the PNG files beside it."""
     lines = ["# The paper's evaluation, repeated", "", *summary(results), ""]
-    lines += ["## The paper's claims", "", *_table(claims_table(results)), ""]
+    lines += ["## The paper's statements", "", *table_lines(claims_table(results)), ""]
     for section in sections(results):
         lines += [f"## {section['title']} (`{section['name']}`)", "", f"In the paper: {section['paper']}.", ""]
+        lines += [made(section["made"]), ""]
         if section["table"]:
-            lines += [*_table(section["table"]), ""]
+            lines += [*table_lines(section["table"]), ""]
         for title, table in section["more_tables"]:
-            lines += [f"### {title}", "", *_table(table), ""]
+            lines += [f"### {title}", "", *table_lines(table), ""]
         for picture in section["pictures"]:
             lines += [f"![{picture['caption']}]({picture['name']}.png)", "", f"*{picture['caption']}*", ""]
         for note in section["notes"]:
@@ -45,6 +47,7 @@ def html(results: Results, pngs: dict[str, bytes]) -> str:
         claims=claims_table(results),
         sections=sections(results),
         left_out=results["left_out"],
+        made=made,
         pngs=embedded,
     )
 
@@ -58,12 +61,12 @@ def summary(results: Results) -> list[str]:
         lines.append(f"{dataset['label']}: {len(dataset['scenes'])} of the paper's {dataset['of']} scenes: {names}.")
         if dataset["skipped"]:
             lines.append(f"{dataset['label']}: folders that could not be used: {len(dataset['skipped'])}; see the end.")
-    alphas = ", ".join(f"{alpha:g}" for alpha in settings["alphas"])
-    how = f"Quick run: only alpha {alphas}" if settings["quick"] else f"Cross-validation chooses alpha from {alphas}"
-    lines.append(
-        f"{how}; at most {settings['solves']} solves per run; engine {settings['engine']}. "
-        "RMSE is taken over the whole frame."
-    )
+    if settings["quick"]:
+        lines.append(
+            f"This is a quick run: each method has one alpha and {settings['solves']} solves, and some experiments use "
+            "a few of the scenes."
+        )
+    lines.append("RMSE is taken over the whole frame.")
     damaged = len(work["recomputed_because_damaged"])
     lines.append(
         f"Jobs: {work['computed']} computed, {work['reused']} reused, {work['failed']} failed, {damaged} damaged and "
@@ -78,7 +81,7 @@ def summary(results: Results) -> list[str]:
 
 def overview(results: Results, out: Path) -> str:
     """Summarise the results for a terminal."""
-    lines = [f"{verdict + ':':18}{claim}" for claim, verdict, _ in claims_table(results)[1:]]
+    lines = [f"{verdict + ':':15}{claim}" for _, claim, verdict, *_ in claims_table(results)[1:]]
     if results["left_out"]:
         lines.append(f"left out: {len(results['left_out'])}; see the messages above, or the end of the report")
     return "\n".join([*lines, f"written to {out}: report.html, report.md, results.json, tables and figures"])
@@ -97,12 +100,31 @@ def sections(results: Results) -> list[dict[str, Any]]:
 
 
 def claims_table(results: Results) -> list[list[str]]:
-    """Return the paper's claims, one per row."""
-    rows = [["the paper says", "these results", "measured"]]
-    for name in EXPERIMENTS:
-        for claim in results["experiments"].get(name, {}).get("claims", []):
-            rows.append([claim["paper"], VERDICTS[claim["supported"]], claim["measured"]])
-    return rows
+    """Return the claims, one per row: those of the paper in its order, and then our own."""
+    claims = [claim for name in EXPERIMENTS for claim in results["experiments"].get(name, {}).get("claims", [])]
+    order = list(STATEMENTS)
+    claims.sort(key=lambda claim: order.index(claim["statement"]) if claim["statement"] in STATEMENTS else len(order))
+    return [
+        ["part", "the paper says", "these results", "as printed", "measured"],
+        *(
+            [claim["where"], claim["text"], VERDICTS[claim["supported"]], claim["as_printed"], claim["measured"]]
+            for claim in claims
+        ),
+    ]
+
+
+def made(how: dict[str, Any]) -> str:
+    """Return a paragraph on how an experiment was made."""
+    source = f"commit {how['commit']}" if how["commit"] else f"gradcon {how['version']}"
+    alphas = ", ".join(f"{alpha:g}" for alpha in how["alphas"])
+    chosen = f"cross-validation chooses alpha from {alphas}" if alphas else "each method has one alpha"
+    lines = [
+        f"Made on {how['date']} by {source} with the engine {how['engine']}; runs take {how['solves']} solves, and "
+        f"{chosen}."
+    ]
+    for kind, names in how["scenes"].items():
+        lines.append(f"{KINDS[kind].label}, {len(names)} of {KINDS[kind].paper_scenes} scenes: {', '.join(names)}.")
+    return " ".join(lines)
 
 
 def cell(column: Column, row: dict[str, Any]) -> str:
@@ -122,7 +144,7 @@ def _text(described: list[dict[str, Any]], rows: dict[str, Any]) -> list[list[st
     return headings + [[cell(column, row) for column in columns] for row in rows.values()]
 
 
-def _table(rows: list[list[str]]) -> list[str]:
+def table_lines(rows: list[list[str]]) -> list[str]:
     clean = [[text.replace("|", "\\|") for text in row] for row in rows]
     lines = ["| " + " | ".join(row) + " |" for row in clean]
     lines.insert(1, "|" + "---|" * len(rows[0]))

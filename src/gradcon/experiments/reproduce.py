@@ -11,7 +11,7 @@ from typing import Any
 
 from gradcon import engines
 from gradcon.errors import InputError
-from gradcon.experiments import EXPERIMENTS, FORMER_NAMES, load, outputs
+from gradcon.experiments import EXPERIMENTS, FORMER_NAMES, GROUPS, load, outputs
 from gradcon.experiments.datasets import KINDS, Dataset, find
 from gradcon.experiments.experiment import Context, Experiment, Setup
 from gradcon.experiments.results import assemble, finish, with_earlier, write
@@ -22,8 +22,8 @@ from gradcon.jobs.workers import Pool, WarmUp
 from gradcon.methods.options import Options
 from gradcon.methods.warm_up import compile_engine
 
-ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-QUICK_ALPHAS, QUICK_SOLVES = (0.5,), 40
+ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # reaches beyond what the folds choose
+QUICK_SOLVES = 40
 AUTO_ENGINE = "cpu"  # its cores work on many jobs at once
 
 
@@ -49,10 +49,10 @@ def reproduce(
     hci, middlebury : Path, optional
         Folders of scenes.  Experiments that need a folder that is not given are left out.
     only : sequence of str
-        Names from `gradcon.experiments.EXPERIMENTS`; by default all of them.  The results of other experiments that
-        `out` already holds are kept if their scenes and settings are the same.
+        Names from `gradcon.experiments.EXPERIMENTS`, or of one of its `GROUPS`; by default all experiments.  The
+        results of others that `out` already holds are kept if their scenes and settings are the same.
     quick : bool
-        Work less thoroughly: only alpha 0.5, at most 40 solves, and fewer scenes in some experiments.
+        Work less thoroughly: one alpha for each method, 40 solves, and fewer scenes in some experiments.
     engine : str
         `auto` is the CPU, whose cores work on many jobs at once.
     workers : int, optional
@@ -72,7 +72,7 @@ def reproduce(
     _check(only, engine, workers, scheduler)
     setup = Setup(
         engine=AUTO_ENGINE if engine == engines.AUTO else engine,
-        alphas=QUICK_ALPHAS if quick else ALPHAS,
+        alphas=() if quick else ALPHAS,
         solves=QUICK_SOLVES if quick else Options.solves,
         quick=quick,
     )
@@ -117,7 +117,8 @@ def _run_all(
     """Run the jobs of every experiment, and then the jobs that depend on their outcomes."""
 
     def run_part(jobs: dict[str, list[Job]], name: str) -> Outcomes:
-        flat = [job for some in jobs.values() for job in some]
+        # Do the jobs of a scene one after the other, because a worker keeps the scene that it has opened.
+        flat = sorted((job for some in jobs.values() for job in some), key=lambda job: job.inputs)
         return run(flat, store, pool=pool, warm_up=warm_up, tally=Tally(name) if progress else None)
 
     follow_ups = {name: e.follow_up for name, e in experiments.items() if e.follow_up is not None}
@@ -150,9 +151,10 @@ def _refuse_foreign(out: Path, experiments: dict[str, Experiment]) -> None:
 
 def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, Experiment], dict[str, str]]:
     """Return the requested experiments that can run, and a sentence for each that cannot."""
+    asked = {member for name in only for member in GROUPS.get(name, (name,))}
     experiments, not_run = {}, {}
     for name in EXPERIMENTS:
-        if only and name not in only:
+        if asked and name not in asked:
             continue
         experiment = load(name)
         if experiment.needs is None or experiment.needs in folders:
@@ -161,7 +163,7 @@ def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, 
         refusal = InputError(
             name, f"needs scenes of the {KINDS[experiment.needs].label}", f"add --{experiment.needs} DIR"
         )
-        if only:
+        if name in only:
             raise refusal
         not_run[name] = str(refusal)
     return experiments, not_run
@@ -169,8 +171,9 @@ def _selected(only: Sequence[str], folders: dict[str, Path]) -> tuple[dict[str, 
 
 def _check(only: Sequence[str], engine: str, workers: int | None, scheduler: str | None) -> None:
     for name in only:
-        if name not in EXPERIMENTS:
-            raise InputError("only", f"{name!r} is not an experiment", f"choose from {', '.join(EXPERIMENTS)}")
+        if name not in EXPERIMENTS and name not in GROUPS:
+            choose = f"choose from {', '.join((*GROUPS, *EXPERIMENTS))}"
+            raise InputError("only", f"{name!r} is not an experiment", choose)
     if scheduler is None:
         engines.check_usable(engine)
     else:

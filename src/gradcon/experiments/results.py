@@ -5,23 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gradcon import __version__
 from gradcon.damage import inside
 from gradcon.errors import InputError
 from gradcon.experiments import EXPERIMENTS, load, outputs, report
 from gradcon.experiments.datasets import Dataset
-from gradcon.experiments.experiment import Claim, Context, Findings, Setup, Table
+from gradcon.experiments.experiment import Claim, Context, Experiment, Findings, Table
+from gradcon.experiments.statements import STATEMENTS
 from gradcon.files import read_bytes, to_json
 from gradcon.identity import sources, versions
 from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import PAPER_EPSILON
 from gradcon.pictures import figures
 
-REPRODUCTION_FORMAT = "gradcon-reproduction-1"
+REPRODUCTION_FORMAT = "gradcon-reproduction-2"
 
 Results = dict[str, Any]
 
@@ -36,7 +40,7 @@ def assemble(
         "versions": versions(),
         "datasets": {kind: _dataset(dataset) for kind, dataset in context.datasets.items()},
         "experiments": {
-            name: {**_described(name, found, context.setup), "left_out": _left_out(name, found, jobs[name], outcomes)}
+            name: {**_described(name, found, context), "left_out": _left_out(name, found, jobs[name], outcomes)}
             for name, found in findings.items()
         },
         "tables": {table.name: table.rows for table in _tables(findings)},
@@ -139,7 +143,7 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _described(name: str, found: Findings, setup: Setup) -> dict[str, Any]:
+def _described(name: str, found: Findings, context: Context) -> dict[str, Any]:
     """Return everything that the report says about an experiment, except its numbers."""
     experiment = load(name)
     return {
@@ -150,18 +154,47 @@ def _described(name: str, found: Findings, setup: Setup) -> dict[str, Any]:
             {"name": table.name, "title": table.title, "columns": [asdict(column) for column in table.columns]}
             for table in found.more_tables
         ],
-        "claims": [asdict(judged(claim, setup)) for claim in found.claims],
+        "claims": [_claim(claim) for claim in found.claims],
         "pictures": [{"name": picture.name, "caption": picture.caption} for picture in found.pictures],
         "notes": found.notes,
+        "made": _made(experiment, context),
     }
 
 
-def judged(claim: Claim, setup: Setup) -> Claim:
-    """Withhold the verdict on how runs end, if the runs were cut short."""
-    if not (setup.quick and claim.of_runs):
-        return claim
-    text = f"With {setup.solves} solves: {claim.measured}"
-    return replace(claim, supported=None, measured=text) if claim.needs_end else replace(claim, measured=text)
+def _claim(claim: Claim) -> dict[str, Any]:
+    where = STATEMENTS[claim.statement].where if claim.statement in STATEMENTS else ""
+    return {**asdict(claim), "text": claim.text, "where": where}
+
+
+def _made(experiment: Experiment, context: Context) -> dict[str, Any]:
+    """Return by which code, when, how and on which scenes an experiment was made."""
+    setup = context.setup
+    used = [kind for kind in (experiment.needs, *experiment.also_uses) if kind is not None]
+    return {
+        "commit": commit(),
+        "version": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "engine": setup.engine,
+        "quick": setup.quick,
+        "solves": setup.solves,
+        "alphas": setup.alphas,
+        "scenes": {kind: [s.name for s in context.datasets[kind].scenes] for kind in used if kind in context.datasets},
+    }
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that runs, marked if files differ from it; None if no checkout runs."""
+    here = Path(__file__)
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(here.parent), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", here.name)  # an installed package may lie inside another checkout
+        return git("describe", "--always", "--dirty", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def _left_out(name: str, found: Findings, jobs: list[Job], outcomes: Outcomes) -> dict[str, str]:

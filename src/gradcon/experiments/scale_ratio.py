@@ -65,11 +65,10 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
         ],
         claims=[
             Claim(
-                "J'_B becomes vanishingly small in comparison to J'_A as sigma_q grows.",
+                "scale-ratio",
                 all(grows.values()),
                 f"The ratio of the expected powers grows with sigma for {sum(grows.values())} of {len(grows)} spectra. "
                 f"At sigma = {last} it is {values}. Simulation and theory agree within {100 * apart:.1f} %.",
-                of_runs=False,
             )
         ],
         pictures=[

@@ -4,72 +4,122 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradcon.experiments.comparison import Comparison, Verdict, comparison_experiment
-from gradcon.experiments.experiment import RMSE_COLUMNS, Claim, Context, Findings, Row, listing, ranking
-from gradcon.experiments.methods import ONE_SCALE
+from gradcon.experiments.comparison import NEAR, Comparison, Forms, Question, Verdict, comparison_experiment
+from gradcon.experiments.counts import ALL_SOLVES, COMPLETE, ENDED
+from gradcon.experiments.crossvalidation import solves_to
+from gradcon.experiments.experiment import Context, Findings, above, listing, ranking
+from gradcon.experiments.methods import GCM_ONE_SCALE, NAIVE, ONE_SCALE, PROGRESSIVE
+
+NAME = "single-scale"
+LOST = 1.005  # times the lowest mean RMSE: more than that is a loss of accuracy
+EARLY = 31  # solves: "after 30 solves"
+MUCH_LOWER = 0.9  # times the error of the others
 
 
 def comparison(context: Context) -> Comparison:
     return Comparison(context.datasets["hci"], ONE_SCALE, context.setup)
 
 
-def describe(context: Context, verdict: Verdict) -> Findings:
-    rows, curves = verdict.rows(), verdict.curves()
-    return Findings(
-        rows=rows,
-        columns=RMSE_COLUMNS,
-        curves=curves,
-        claims=_claims(rows, curves),
-        pictures=[verdict.convergence("single-scale", "Mean RMSE after each solve, one scale.", "One scale")],
-        notes=verdict.notes(),
+def describe(context: Context, forms: Forms) -> Findings:
+    return forms.findings(NAME, QUESTIONS, "Mean RMSE after each solve, one scale.", "One scale", jumps=True)
+
+
+def naive_worst(verdict: Verdict) -> tuple[bool, str]:
+    rmse, arrived = verdict.rmse(), verdict.arrived()
+    return (
+        max(rmse, key=rmse.__getitem__) == max(arrived, key=arrived.__getitem__) == NAIVE.key,
+        f"{ranking(verdict.rows())} Solves needed to come within 2 % of the final RMSE: {_listed(verdict, arrived)}",
     )
 
 
-def _claims(rows: dict[str, Row], curves: dict[str, list[float]]) -> list[Claim]:
-    rmse = {key: row["rmse"] for key, row in rows.items()}
-    arrived = {key: row["solves_within_2_percent"] for key, row in rows.items()}
-    overtaken = ahead_from(curves)
-    progressive = curves["progressive"]
-    best, final = min(progressive), progressive[-1]
-    return [
-        Claim("At one scale the GCM has the best final RMSE.", min(rmse, key=rmse.__getitem__) == "gcm", ranking(rows)),
-        Claim(
-            "The naive approach performs worst and converges slowest.",
-            max(rmse, key=rmse.__getitem__) == "naive" and max(arrived, key=arrived.__getitem__) == "naive",
-            "Solves needed to come within 2 % of the final RMSE: "
-            + listing({rows[key]["label"]: solves for key, solves in arrived.items()}),
-            needs_end=True,
-        ),
-        Claim(
-            "After 30 solves the GCM is better than the other approaches.",
-            overtaken is not None and overtaken <= 31,
-            f"It stays ahead from solve {overtaken} on." if overtaken else "It is not ahead at the end.",
-        ),
-        Claim(
-            "Progressive inclusion converges rapidly, but loses accuracy as further views are added.",
-            arrived["progressive"] < arrived["gcm"] and final > 1.005 * best,
-            f"Its best RMSE is {best:.3f}, after {1 + progressive.index(best)} solves; its final RMSE is {final:.3f}. "
-            f"It comes within 2 % of that after {arrived['progressive']} solves (GCM: {arrived['gcm']}).",
-            needs_end=True,
-        ),
-    ]
+def progressive_rapid(verdict: Verdict) -> tuple[bool, str]:
+    """Judge by when it first comes near its final RMSE, because it may be lower for a while before the end."""
+    rmse = verdict.rmse()
+    first = {key: solves_to(curve, (1 + NEAR) * rmse[key]) or len(curve) for key, curve in verdict.curves().items()}
+    rapid = all(first[PROGRESSIVE.key] < other for key, other in first.items() if key != PROGRESSIVE.key)
+    return (
+        rapid and min(rmse, key=rmse.__getitem__) != PROGRESSIVE.key,
+        f"Solves until the RMSE is within 2 % of the final one, or lower: {_listed(verdict, first)} "
+        f"{ranking(verdict.rows())}",
+    )
 
 
-def ahead_from(curves: Mapping[str, Sequence[float]]) -> int | None:
+def progressive_loses(verdict: Verdict) -> tuple[bool, str]:
+    curve = verdict.curves()[PROGRESSIVE.key]
+    best, final = min(curve), curve[-1]
+    runs = verdict.chosen(PROGRESSIVE.key).values()
+    worse = sum(run["rmse"][-1] > LOST * min(run["rmse"]) for run in runs)
+    return (
+        final > LOST * best,
+        f"The mean RMSE is {best:.4f} at its best, after {1 + curve.index(best)} solves, and {final:.4f} at the end "
+        f"({above(final, best):+.1f} %). It rises by more than {100 * (LOST - 1):.1f} % on {worse} of "
+        f"{len(runs)} scenes.",
+    )
+
+
+def best(verdict: Verdict) -> tuple[bool, str]:
+    rmse = verdict.rmse()
+    return min(rmse, key=rmse.__getitem__) == GCM_ONE_SCALE.key, ranking(verdict.rows())
+
+
+def ahead_after_30(verdict: Verdict) -> tuple[bool, str]:
+    curves = verdict.curves()
+    overtaken = ahead_from(curves.pop(GCM_ONE_SCALE.key), list(curves.values()))
+    text = "It is not ahead at the end." if overtaken is None else f"It stays ahead from solve {overtaken} on."
+    return overtaken is not None and overtaken <= EARLY, text
+
+
+def jumps_matter(verdict: Verdict, gcm: str, rivals: Sequence[str]) -> tuple[bool, str]:
+    """Judge whether most of the squared error that the GCM saves is saved within a few pixels of jumps."""
+    shares = {}
+    for key in rivals:
+        saved = {"at_jumps": 0.0, "elsewhere": 0.0}
+        for ours, other in zip(verdict.chosen(gcm).values(), verdict.chosen(key).values(), strict=True):
+            part = {"at_jumps": ours["jumps"]["jump_pixels"], "elsewhere": 100 - ours["jumps"]["jump_pixels"]}
+            for place, percent in part.items():
+                if percent:
+                    errors = (run["jumps"][f"rmse_{place}"] ** 2 for run in (other, ours))
+                    saved[place] += percent * (next(errors) - next(errors))
+        shares[verdict.labels[key]] = (saved["at_jumps"], sum(saved.values()))
+    better = all(total > 0 and at_jumps > 0.5 * total for at_jumps, total in shares.values())
+    texts = {
+        label: f"{100 * at_jumps / total:.0f} %" if total > 0 else "the GCM saves nothing"
+        for label, (at_jumps, total) in shares.items()
+    }
+    return better, f"Of the squared error that the GCM saves, this much is within 5 pixels of jumps: {listing(texts)}"
+
+
+def lower_at_jumps(verdict: Verdict, gcm: str, rivals: Sequence[str]) -> tuple[bool | None, str]:
+    """Judge whether the GCM's error beside jumps is much lower than that of others."""
+    at_jumps = {key: row["jumps"]["at_jumps"] for key, row in verdict.rows().items() if key in (gcm, *rivals)}
+    if None in at_jumps.values():
+        return None, "There are no jumps."
+    texts = {verdict.labels[key]: f"{value:.3f}" for key, value in at_jumps.items()}
+    lower = at_jumps[gcm] < MUCH_LOWER * min(at_jumps[key] for key in rivals)
+    return lower, f"RMSE within 5 pixels of jumps: {listing(texts)}"
+
+
+def ahead_from(gcm: Sequence[float], others: Sequence[Sequence[float]]) -> int | None:
     """Return the solve from which the GCM stays ahead of all others, or None if it is not ahead at the end."""
-    longest = max(len(curve) for curve in curves.values())
-    behind = [
-        n
-        for n in range(longest)
-        if any(
-            curves["gcm"][min(n, len(curves["gcm"]) - 1)] >= curve[min(n, len(curve) - 1)]
-            for key, curve in curves.items()
-            if key != "gcm"
-        )
-    ]
-    first = behind[-1] + 2 if behind else 1
-    return first if first <= longest else None
+    behind = [n for n, value in enumerate(gcm, 1) if any(value >= other[n - 1] for other in others)]
+    first = behind[-1] + 1 if behind else 1
+    return first if first <= len(gcm) else None
 
+
+def _listed(verdict: Verdict, values: Mapping[str, int]) -> str:
+    return listing({verdict.labels[key]: value for key, value in values.items()})
+
+
+RIVALS = (NAIVE.key, PROGRESSIVE.key)
+QUESTIONS = [
+    Question("naive-worst", naive_worst, {ENDED: (GCM_ONE_SCALE.key, PROGRESSIVE.key)}),
+    Question("progressive-rapid", progressive_rapid, {ENDED: (GCM_ONE_SCALE.key, PROGRESSIVE.key)}),
+    Question("progressive-loses", progressive_loses, {COMPLETE: (PROGRESSIVE.key,)}),
+    Question("best-at-one-scale", best, {COMPLETE: (PROGRESSIVE.key,)}),
+    Question("ahead-after-30", ahead_after_30, {ALL_SOLVES: (GCM_ONE_SCALE.key,)}),
+    Question("jumps-at-one-scale", lambda verdict: jumps_matter(verdict, GCM_ONE_SCALE.key, RIVALS)),
+    Question("backgammon", lambda verdict: lower_at_jumps(verdict, GCM_ONE_SCALE.key, RIVALS), scene="backgammon"),
+]
 
 EXPERIMENT = comparison_experiment(
     "One scale",
@@ -77,5 +127,6 @@ EXPERIMENT = comparison_experiment(
     "hci",
     comparison,
     describe,
-    pictures=("single-scale",),
+    pictures=(NAME,),
+    more_tables=(f"{NAME}-scenes", f"{NAME}-as-printed", f"{NAME}-jumps"),
 )

@@ -21,6 +21,7 @@ Maps = Mapping[str, NDArray[Any]]
 COLOURS = {
     "naive": "tab:purple",
     "gcm": "tab:orange",
+    "gcm-one-scale": "tab:olive",
     "progressive": "tab:brown",
     "coarse-to-fine": "tab:blue",
     "gcm-without-scale": "tab:green",
@@ -33,12 +34,19 @@ def encode(figure: Figure) -> dict[str, bytes]:
     return {"png": png_of(figure), "svg": svg_of(figure)}
 
 
-def convergence(curves: Mapping[str, Sequence[float]], labels: Mapping[str, str], title: str) -> Figure:
-    """Plot the RMSE against the number of solves, which is on a log axis."""
+def convergence(
+    curves: Mapping[str, Sequence[float]],
+    labels: Mapping[str, str],
+    title: str,
+    dashed: Mapping[str, Sequence[float]],
+) -> Figure:
+    """Plot the RMSE against the number of solves, which is on a log axis; `dashed` are other runs of the methods."""
     figure, axes = _plot(title, "solves", f"mean RMSE ({DISPARITY_UNIT})")
     for key, curve in curves.items():
         solves = np.arange(1, 1 + len(curve))
-        axes.plot(solves, curve, color=COLOURS.get(key), label=f"{labels[key]}: {curve[-1]:.3f}")
+        axes.plot(solves, curve, color=COLOURS[key], label=f"{labels[key]}: {curve[-1]:.3f}")
+    for key, curve in dashed.items():
+        axes.plot(np.arange(1, 1 + len(curve)), curve, color=COLOURS[key], linestyle="--", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xticks([n for n in (1, 2, 5, 10, 20, 50, 100, 200, 300) if n <= max(map(len, curves.values()))])
     axes.xaxis.set_major_formatter("{x:g}")
@@ -55,7 +63,9 @@ def against_alpha(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
     figure, axes = _plot("Sensitivity to alpha", "alpha", f"mean final RMSE ({DISPARITY_UNIT})")
     for key, row in rows.items():
         alphas = [float(alpha) for alpha in row["by_alpha"]]
-        axes.plot(alphas, list(row["by_alpha"].values()), "o-", color=COLOURS.get(key), label=row["label"])
+        method, printed, _ = key.partition("-as-printed")
+        style = "s--" if printed else "o-"
+        axes.plot(alphas, list(row["by_alpha"].values()), style, color=COLOURS[method], label=row["label"])
     axes.set_xscale("log")
     axes.set_xticks(alphas)
     axes.xaxis.set_major_formatter("{x:g}")
@@ -130,7 +140,7 @@ def panels(colour: NDArray[Any], truth: NDArray[np.float32], maps: Maps) -> Figu
 
 
 def progress(maps: Mapping[str, Maps], truth: NDArray[np.float32], after: Sequence[int]) -> Figure:
-    """Show a row for each method and a column for each number of solves; a run that stopped shows its last map."""
+    """Show a row for each method and a column for each number of solves that it took."""
     longest = max((n for n in after for kept in maps.values() if str(n) in kept), default=after[0])
     shown = [*(str(n) for n in after if n <= longest), "final"]
     figure = new_figure(1.7 * len(shown) + 1.2, 1.75 * len(maps) + 0.6, layout="constrained")
