@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PAPER = (  # in the order of the report; "multi-scale" is the module multi_scale
     "single-scale",
+    "step-limit",
     "multi-scale",
     "panels",
     "alpha",
