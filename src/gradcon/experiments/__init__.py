@@ -16,6 +16,7 @@ PAPER = (  # in the order of the report; "multi-scale" is the module multi_scale
     "single-scale",
     "step-limit",
     "multi-scale",
+    "boundaries",
     "panels",
     "alpha",
     "epsilon",
