@@ -24,6 +24,7 @@ PAPER = (  # in the order of the report; "multi-scale" is the module multi_scale
     "middlebury",
     "geometry",
     "scale-ratio",
+    "choices",
 )
 MORE = ("uncertainty", "peers", "beyond", "settings", "disturbed", "judge")  # what goes further than the paper
 EXPERIMENTS = (*PAPER, *MORE)
