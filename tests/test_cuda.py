@@ -6,6 +6,7 @@ if CuPy finds a GPU, the same tests run on it, and whole runs too.
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from engine_cases import (
     NO_GPU,
     ON_GPU,
+    SCENES,
     blank_scene,
     data_term,
     dense_solution,
@@ -24,11 +26,13 @@ from engine_cases import (
     some_disparity,
 )
 from gradcon import InputError, Options, Scene, estimate, estimate_many, synth, synthesise
+from gradcon.engines import BY_DEFAULT, PRINTED, Choices, Stage, Weighting, cascade, model
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda import plan as cuda_plan
 from gradcon.engines.cuda import solver as cuda_solver
 from gradcon.engines.cuda.engine import CudaEngine
-from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
+from gradcon.engines.cuda.source import FIXED, KERNELS, OPTIONS, source
+from gradcon.engines.filters import filters_of
 from gradcon.methods.loop import minimise
 from gradcon.methods.options import PAPER_EPSILON
 from gradcon.methods.schedules import build, stages_of
@@ -37,38 +41,106 @@ from simt import EmulatedGpu
 
 pytestmark = pytest.mark.slow
 
+CHOICES = {
+    "a scale term on every scale": Choices(scale_term="every"),
+    "coupled where not seen": Choices(unseen="coupled"),
+    "closed sectors": Choices(sectors="closed"),
+    "a norm for each axis": Choices(smoothness="anisotropic"),
+    "all of the smoothness": Choices(smoothness_weight="whole"),
+    "Gaussians": Choices(filters="gaussians"),
+    "composed widths": Choices(widths="composed"),
+    "composed Gaussians": Choices(filters="gaussians", widths="composed"),
+    "printed": PRINTED,
+    "printed, with composed widths": replace(PRINTED, widths="composed"),
+}
+CROSS, GRID = ((1, 0), (-1, 0), (0, 1), (0, -2), (2, 0)), [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
+VIEWS = {
+    "cross": random_scene(baselines=CROSS),
+    "grid": random_scene((33, 40), GRID),
+    "rotated cameras": SCENES["rotated cameras"],
+    "areas not seen": SCENES["areas not seen"],
+}
+
 on_gpu = pytest.mark.parametrize("name", ON_GPU)
+every_choice = pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES.keys())
+by_default_and_printed = pytest.mark.parametrize("choices", [BY_DEFAULT, PRINTED], ids=["by default", "printed"])
 EPSILON = PAPER_EPSILON
 
 
+@by_default_and_printed
 @on_gpu
-def test_bands_of_rows_change_nothing(name, monkeypatch):
+def test_bands_of_rows_change_nothing(name, choices, monkeypatch):
     scene = random_scene((100, 45))
     (stage,) = build("gcm", scene.baselines, 0.5)
     found = []
     for most in (cuda_plan.BAND_BYTES, 1):  # all rows at once; 32 at a time
         monkeypatch.setattr(cuda_plan, "BAND_BYTES", most)
-        cuda = make(name)(scene)
+        cuda = make(name, choices)(scene)
         found.append(data_term(cuda, some_disparity(scene), stage, sample=3))
         assert len(cuda._plan(stage, stage.weighting).bands) == (1 if most > 1 else 4)
     for whole, banded in zip(*found, strict=True):
         np.testing.assert_array_equal(whole, banded)
 
 
+@by_default_and_printed
 @on_gpu
 @pytest.mark.parametrize("noise", [0, 0.02, 0.3])
-def test_views_at_many_distances_are_weighed_in_groups(name, noise, monkeypatch):
+def test_views_at_many_distances_are_weighed_in_groups(name, noise, choices, monkeypatch):
     grid = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
     scene = random_scene((20, 40), np.random.default_rng(0).normal(grid, noise))
     (stage,) = build("gcm", scene.baselines, 0.5)
     w, found = some_disparity(scene), []
     for most in (1, 16, 100):
         monkeypatch.setattr(cuda_plan, "GROUP", most)
-        found.append(data_term(make(name)(scene), w, stage)[:2])
+        found.append(data_term(make(name, choices)(scene), w, stage)[:2])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
-    expected = data_term(make("reference")(scene), w, stage)
+    expected = data_term(make("reference", choices)(scene), w, stage)
     assert np.abs(found[0][0] - expected.diagonal).max() <= 2e-3 * expected.diagonal.max()
+
+
+@every_choice
+@pytest.mark.parametrize("scales", [(0,), (2, 1, 0), (4, 3, 2, 1)])
+@pytest.mark.parametrize("scene", VIEWS.values(), ids=VIEWS.keys())
+@on_gpu
+def test_every_choice_agrees_with_the_reference(name, scene, scales, choices):
+    stage = Stage(tuple(range(len(scene.baselines))), scales, 0.5, 0.5, Weighting())
+    reference, engine = (make(one, choices)(scene) for one in ("reference", name))
+    w = some_disparity(scene, size=2.0)  # far enough to leave the image
+    there, here = reference.upload(w), engine.upload(w)
+    assert engine.warped_images(here, stage) == pytest.approx(reference.warped_images(there, stage), abs=2e-5)
+    expected, got = (data_term(one, w, stage, sample=3) for one in (reference, engine))
+    for a, b in zip(got[:2], expected[:2], strict=True):
+        assert np.abs(a - b).max() <= 1e-3 * np.abs(b).max()
+    assert got.weights == pytest.approx(expected.weights, rel=2e-3)
+    wanted, step = reference.step(there, stage), engine.step(here, stage)
+    assert np.abs(engine.download(step.w) - wanted.w).mean() < 3e-4
+    assert step.report.clipped == pytest.approx(wanted.report.clipped, abs=5e-3)
+    assert engine.download(engine.deviation(here, stage)) == pytest.approx(reference.deviation(there, stage), rel=1e-3)
+
+
+@every_choice
+@pytest.mark.parametrize(("method", "without"), [("naive", None), ("gcm", "scale"), ("gcm", "gradient")])
+@on_gpu
+def test_every_choice_agrees_with_the_reference_without_terms(name, method, without, choices):
+    scene = VIEWS["grid"]
+    stage, w = build(method, scene.baselines, 0.5, 3, without)[0], some_disparity(scene, size=2.0)
+    expected, got = (data_term(make(one, choices)(scene), w, stage)[:2] for one in ("reference", name))
+    for a, b in zip(got, expected, strict=True):
+        assert np.abs(a - b).max() <= 1e-3 * np.abs(b).max()
+
+
+@pytest.mark.parametrize("shape", [(30, 43), (17, 16), (1, 40), (40, 1), (2, 2), (1, 1)])
+@pytest.mark.parametrize("reweight", [False, True])
+@on_gpu
+def test_the_solver_agrees_with_the_reference_for_each_axis(name, shape, reweight, monkeypatch):
+    monkeypatch.setattr(cuda_solver, "INNER_TOLERANCE", 1e-7)
+    w, term = random_system(shape, seed=3, empty=0.0)
+    choices = Choices(smoothness="anisotropic")
+    expected, dw = (
+        solve(make(one, choices)(blank_scene(shape)), w, term, 0.5, reweight) for one in ("reference", name)
+    )
+    assert np.abs(dw - expected).max() <= 1e-4 * np.abs(expected).max() + 1e-12
 
 
 # Depending on how many pixels are left to shared memory, the levels in between are done in pairs, or one by one.
@@ -86,15 +158,16 @@ def test_the_solver_may_keep_few_levels_in_shared_memory(name, shape, bottom, re
 
 
 @needs_compiler
+@by_default_and_printed
 @pytest.mark.parametrize("kind", ["occlusion", "rotated"])
 @pytest.mark.parametrize("method", ["gcm", "naive"])
-def test_threads_in_descending_order_give_the_same_bytes(kind, method):
+def test_threads_in_descending_order_give_the_same_bytes(kind, method, choices):
     """A missing barrier shows in one of the two orders."""
     scene = synth.render(kind, (34, 45), grid=3)
     found = []
     for descending in (False, True):
-        engine = CudaEngine(scene, EPSILON, EmulatedGpu(descending=descending))
-        run = minimise(scene, Options(method=method, solves=3), engine=engine, keep_weights=True)
+        engine = CudaEngine(scene, EPSILON, EmulatedGpu(descending=descending), choices=choices)
+        run = minimise(scene, Options(method=method, solves=3, choices=choices), engine=engine, keep_weights=True)
         maps = [engine.device.get(plane) for plane in run.maps()]
         reports = [(row.clipped, row.inner_iterations, row.step_mean, row.step_max, row.rmse) for row in run.history]
         found.append([reports, *(plane.tobytes() for plane in maps), run.recorder.weights().codes.tobytes()])
@@ -127,8 +200,67 @@ def test_memory_of_another_size_is_not_taken(name):
     np.testing.assert_array_equal(again, fresh)
 
 
+@on_gpu
+def test_memory_of_other_choices_is_not_taken(name):
+    """They may need more of it; what the first engine held is released."""
+    scene = synth.render("occlusion", (40, 52), grid=3)
+    first = make(name)(scene)
+    minimise(scene, Options("gcm", solves=2), engine=first)
+    options = Options("gcm", solves=2, choices=PRINTED)
+    first.make_room(scene, PRINTED)
+    assert not first.buffers
+    second = CudaEngine(scene, EPSILON, first.device, after=first, choices=PRINTED)
+    again = minimise(scene, options, engine=second).disparity()
+    fresh = minimise(scene, options, engine=make(name, PRINTED)(scene)).disparity()
+    np.testing.assert_array_equal(again, fresh)
+    assert CudaEngine(scene, EPSILON, first.device, after=second, choices=PRINTED).buffers is second.buffers
+
+
 @needs_compiler
-def test_a_solve_takes_few_launches_and_one_read():
+@by_default_and_printed
+@pytest.mark.parametrize("scales", [(0,), (2, 1, 0), (3, 2, 1)])
+def test_an_engine_holds_what_it_is_said_to_need(scales, choices):
+    class Counting(EmulatedGpu):
+        held = 0
+
+        def planes(self, images, pitch):
+            planes = super().planes(images, pitch)
+            self.held += planes.nbytes
+            return planes
+
+    scene = random_scene((16, 1024))
+    stage, counting = Stage(tuple(range(len(scene.baselines))), scales, 0.5, 0.5, Weighting()), Counting()
+    engine = CudaEngine(scene, EPSILON, counting, choices=choices)
+    step = engine.step(engine.upload(some_disparity(scene)), stage)
+    engine.deviation(step.w, stage)
+    held = counting.held + sum(one.nbytes for one in (*engine.buffers.values(), *engine._references.values()))
+    assert held < cuda_plan.bytes_needed(scene.shape, stage, choices) < 1.2 * held
+
+
+@pytest.mark.parametrize("filters", ["cascade", "gaussians"])
+@pytest.mark.parametrize("widths", ["equal", "composed"])
+def test_the_kernels_take_no_filter_for_another(filters, widths):
+    kind = filters_of(Choices(filters=filters, widths=widths))
+    pairs = [(kind.smoothing(q), kind.derivative(q)) for q in range(6)]
+    pairs += [(model.gaussian(s), model.gaussian_derivative(s)) for s in np.arange(0.2, 4, 0.1)]
+    for pair in pairs:
+        told = cuda_plan.told_apart(*pair)
+        more = (told.shape[1] - len(pair[0])) // 2
+        np.testing.assert_array_equal(told, np.pad(pair, ((0, 0), (more, more))))
+        if (q := FIXED.get(told.shape[1] // 2)) is not None:
+            np.testing.assert_array_equal(told, [cascade.smoothing(q), cascade.derivative(q)])
+
+
+def test_the_kernels_know_the_filters_of_the_default():
+    kind = filters_of(BY_DEFAULT)
+    assert list(FIXED) == [cuda_plan.told_apart(kind.smoothing(q), kind.derivative(q)).shape[1] // 2 for q in range(3)]
+    finest = model.sigma(0)  # which also smooths the local variance
+    assert cuda_plan.told_apart(model.gaussian(finest), model.gaussian_derivative(finest)).shape[1] // 2 in FIXED
+
+
+@needs_compiler
+@by_default_and_printed
+def test_a_solve_takes_few_launches_and_one_read(choices):
     class Counting(EmulatedGpu):
         reads = 0
 
@@ -138,11 +270,11 @@ def test_a_solve_takes_few_launches_and_one_read():
 
     scene = random_scene()
     counting = Counting()
-    engine = CudaEngine(scene, EPSILON, counting)
-    minimise(scene, Options("gcm", solves=2), engine=engine)
+    engine = CudaEngine(scene, EPSILON, counting, choices=choices)
+    minimise(scene, Options("gcm", solves=2, choices=choices), engine=engine)
     counting.launches.clear()
     counting.reads = 0
-    minimise(scene, Options("gcm", solves=4), engine=engine)
+    minimise(scene, Options("gcm", solves=4, choices=choices), engine=engine)
     assert len(counting.launches) == 4 * 9
     assert counting.reads == 4
 
@@ -175,6 +307,8 @@ def test_the_kernels_compile_for_a_gpu(tmp_path):
 def test_filters_too_long_for_the_shared_memory_are_refused():
     assert cuda_plan.tiling_of_scale(7, 99 << 10) is None
     assert cuda_plan.tiling_of_scale(7, 227 << 10) is not None
+    assert cuda_plan.tiling_of_scale(7, 114 << 10) is None  # the Gaussian is a little shorter
+    assert cuda_plan.tiling_of_scale(7, 114 << 10, PRINTED) is not None
     scene = random_scene((20, 30))
     small = CudaEngine(scene, EPSILON, EmulatedGpu(shared_limit=48 << 10))
     with pytest.raises(InputError, match="use fewer scales"):

@@ -22,7 +22,7 @@ class Abacus(ReferenceEngine):
     name = "abacus"
 
 
-def create(scene, epsilon, after=None):
+def create(scene, epsilon, after=None, choices=None):
     return Abacus(scene, epsilon)
 
 
@@ -30,7 +30,7 @@ def create_sweep(views):
     return ReferenceSweep(views)
 
 
-def why_not(scene=None, stages=(), after=None):
+def why_not(scene=None, stages=(), after=None, choices=None):
     return None
 
 

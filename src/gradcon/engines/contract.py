@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gradcon.engines.choices import Choices
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.device import Clock, Device
 from gradcon.scene import Scene
 
@@ -160,8 +160,11 @@ class Engine(ABC, Generic[Plane, Warped, Counts]):
         """Return a plane as an array of (height, width) in the host's memory."""
         return self.device.get(self.visible(plane))
 
-    def make_room(self, scene: Scene) -> None:  # engines without memory of their own have nothing to do
-        """Release memory that an engine for `scene` could not take over; an engine that did so is no longer usable."""
+    def make_room(self, scene: Scene, choices: Choices = BY_DEFAULT) -> None:
+        """Release memory that an engine for `scene` could not take over; an engine that did so is no longer usable.
+
+        Engines without memory of their own have nothing to do.
+        """
 
 
 AnyEngine = Engine[Any, Any, Any]  # for code that hands planes from one call to the next and never looks into them

@@ -33,7 +33,11 @@ class Filters(NamedTuple):
 
     def blurring(self, q: int) -> Taps:
         """Return G_{sigma_q}, the filter of the scale inconsistency."""
-        return self._replace(composed=False).smoothing(q)
+        return self.equal().smoothing(q)
+
+    def equal(self) -> Filters:
+        """Return the filters whose widths are the paper's sigma_q."""
+        return self._replace(composed=False)
 
     def radius(self, q: int) -> int:
         """Return how far the filters that make scale q reach."""

@@ -33,7 +33,11 @@ class EngineModule(Protocol):
         """Make an engine for a plane sweep."""
 
     def why_not(
-        self, scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None
+        self,
+        scene: Scene | None = None,
+        stages: Sequence[Stage] = (),
+        after: AnyEngine | None = None,
+        choices: Choices = BY_DEFAULT,
     ) -> str | None:
         """Say why the engine cannot run here, at all or for a scene; None if it can."""
 
@@ -115,8 +119,8 @@ def create(
     done, and whose memory the new one may take.
     """
     if after is not None:
-        after.make_room(scene)
-    kind, note = _usable(name, scene, stages, after)
+        after.make_room(scene, choices)
+    kind, note = _usable(name, scene, stages, after, choices)
     engine = kind.load().create(scene, epsilon, after, choices)
     engine.note = note or engine.note
     return engine
@@ -131,13 +135,17 @@ def create_sweep(name: str, views: Views) -> SweepEngine:
 
 
 def _usable(
-    name: str, scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None
+    name: str,
+    scene: Scene | None = None,
+    stages: Sequence[Stage] = (),
+    after: AnyEngine | None = None,
+    choices: Choices = BY_DEFAULT,
 ) -> tuple[EngineKind, str]:
     """Return the first kind of engine that can be used under this name, and why it is not the one before."""
     check(name)
     reasons: list[str] = []
     for kind in _candidates(name):
-        reason = _why_not(kind, name, scene, stages, after)
+        reason = _why_not(kind, name, scene, stages, after, choices)
         if reason is None:
             return kind, f"no GPU: {reasons[-1]}" if reasons else ""
         reasons.append(reason)
@@ -154,10 +162,11 @@ def _why_not(
     scene: Scene | None = None,
     stages: Sequence[Stage] = (),
     after: AnyEngine | None = None,
+    choices: Choices = BY_DEFAULT,
 ) -> str | None:
     """Say why an engine cannot be used; None if it can.  A GPU that fails matters only to a user who asked for it."""
     try:
-        return kind.load().why_not(scene, stages, after)
+        return kind.load().why_not(scene, stages, after, choices)
     except DeviceError as error:
         if asked != AUTO:
             raise

@@ -51,7 +51,7 @@ class Solve:
     clipped : float
         The share of pixels whose step reached the limit.
     inner_iterations : int
-        The number of iterations of the linear solver.
+        The number of iterations of the linear solver; 0 if the engine solves directly, as `reference` does.
     seconds : float
         The wall time.
     rmse : float or None

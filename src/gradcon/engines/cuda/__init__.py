@@ -33,13 +33,18 @@ def create_sweep(views: Views) -> CudaSweep:
     return CudaSweep(views)
 
 
-def why_not(scene: Scene | None = None, stages: Sequence[Stage] = (), after: AnyEngine | None = None) -> str | None:
+def why_not(
+    scene: Scene | None = None,
+    stages: Sequence[Stage] = (),
+    after: AnyEngine | None = None,
+    choices: Choices = BY_DEFAULT,
+) -> str | None:
     """Say why no GPU can be used, for a scene or at all; None if one can."""
     reason = device.why_not()
     if reason is not None or scene is None or not stages:
         return reason
     from gradcon.engines.cuda.engine import CudaEngine
 
-    if isinstance(after, CudaEngine) and after.fits(scene):
+    if isinstance(after, CudaEngine) and after.fits(scene, choices):
         return None  # the memory is there already
-    return device.why_too_large(scene, stages)
+    return device.why_too_large(scene, stages, choices)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import Stage
 from gradcon.engines.cuda.gpus import LEAST_CAPABILITY
 from gradcon.engines.cuda.source import KERNELS, OPTIONS, source
@@ -202,7 +203,7 @@ def why_not() -> str | None:
 
 
 @in_words
-def why_too_large(scene: Scene, stages: Sequence[Stage]) -> str | None:
+def why_too_large(scene: Scene, stages: Sequence[Stage], choices: Choices = BY_DEFAULT) -> str | None:
     """Say why the current GPU is too small for the stages of a run on a scene; None if it is not."""
     import cupy
 
@@ -211,9 +212,9 @@ def why_too_large(scene: Scene, stages: Sequence[Stage]) -> str | None:
     if scene.shape[0] * scene.shape[1] > MOST_PIXELS:
         return f"the images have more than {MOST_PIXELS // 1_000_000} million pixels"
     coarsest = max(max(stage.scales) for stage in stages)
-    if tiling_of_scale(coarsest, current_device().shared_limit) is None:
+    if tiling_of_scale(coarsest, current_device().shared_limit, choices) is None:
         return f"the filters of {1 + coarsest} scales are too long for this GPU"
-    needed = max(bytes_needed(scene.shape, stage) for stage in stages)
+    needed = max(bytes_needed(scene.shape, stage, choices) for stage in stages)
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     if needed <= free:
         return None

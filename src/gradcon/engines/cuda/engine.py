@@ -23,14 +23,14 @@ from gradcon.engines.cuda.plan import (
     Plan,
     Tiling,
     fill_scale,
-    filter_of_scale,
-    filter_of_sigma,
+    make_filter,
     make_plan,
     tiling,
     view_table,
 )
 from gradcon.engines.cuda.solver import Solver
-from gradcon.engines.views import frames_of, reference_seen
+from gradcon.engines.filters import Filters, filters_of
+from gradcon.engines.views import coupled_frames, frames_of, reference_seen
 from gradcon.scene import Scene
 
 PITCH = 32  # pixels; rows are padded to a multiple of it
@@ -55,15 +55,17 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         after: CudaEngine | None = None,
         choices: Choices = BY_DEFAULT,
     ) -> None:
-        self.choices = choices
+        self.choices, self.filters = choices, filters_of(choices)
         self.device = device or current_device()
-        self.buffers: dict[str, DeviceArray] = after.buffers if after is not None and after.fits(scene) else {}
+        kept = after.buffers if after is not None and after.fits(scene, choices) else {}
+        self.buffers: dict[str, DeviceArray] = kept
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.plane = scene.shape[0], -(-scene.shape[1] // PITCH) * PITCH
         self.unit, self.note = scene.unit, note_of(self.device.name)
         self.M, self.m, self.baselines = scene.M, scene.m / scene.unit, scene.baselines / scene.unit
         self.frames, seen = frames_of(scene), reference_seen(scene)
+        self.coupled = coupled_frames(self.frames, choices)
         self.seen = None if seen is None else self._planes(seen)
         self.reference, self.targets = self._planes(scene.reference), self._planes(scene.targets)
         truth = scene.known_truth
@@ -73,21 +75,22 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         self.nothing_counted = self.device.zeros((2,), np.uint32)
         self.launch = Launcher(self.device, self.shape, self.plane[1])
         self._views: dict[tuple[int, ...], DeviceArray] = {}
-        self._filters: dict[int, Filter] = {}  # by scale
+        self._filters: dict[tuple[Filters, int], Filter] = {}  # by kind and scale
         self._references: dict[int, DeviceArray] = {}
         self._plans: dict[tuple[Stage, Weighting], Plan] = {}
-        self.solver = Solver(self.device, self.shape, self._buffer)
+        self.solver = Solver(self.device, self.shape, self._buffer, choices.smoothness == "isotropic")
 
-    def fits(self, scene: Scene) -> bool:
+    def fits(self, scene: Scene, choices: Choices) -> bool:
         """Return whether an engine for another scene may take over this one's memory.
 
         Only an image of the same size fits: values that the solver left inside one image would lie in the margins of
-        another.
+        another.  Other choices may need more memory.
         """
-        return self.shape == scene.shape and len(self.targets) == len(scene.baselines)
+        same_size = self.shape == scene.shape and len(self.targets) == len(scene.baselines)
+        return same_size and self.choices == choices
 
-    def make_room(self, scene: Scene) -> None:
-        if not self.fits(scene):
+    def make_room(self, scene: Scene, choices: Choices = BY_DEFAULT) -> None:
+        if not self.fits(scene, choices):
             self.buffers, self._references, self._plans = {}, {}, {}
             del self.solver
 
@@ -174,16 +177,16 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         linearise = "linearise_general" if plan.general else "linearise"
         if plan.finest is not None:
             self.launch.tiles(linearise, [warped, w, plan.views, plan.finest], plan.finest_tiling, plan.T, 1)
-        g2 = self._buffer("g2", (plan.T + 1, *self.plane)) if plan.scale_term else None
-        if plan.scale_term:
+        g2 = self._buffer("g2", (plan.T + 1, *self.plane)) if plan.blurs else None
+        if plan.blurs:
             self.launch.pixels("residual", [np.int32(plan.T), plan.finest, self.epsilon, g2])
         for band in plan.bands:
             rows = band.first_row, band.end_row
             if plan.coarser:
                 arguments = [warped, w, plan.views, band.scales]
                 self.launch.tiles(linearise, arguments, plan.coarser_tiling, plan.T, plan.coarser, rows)
-            if plan.scale_term:
-                self.launch.tiles("blur", [g2, band.scales], plan.blur_tiling, plan.T + 1, plan.coarser, rows)
+            if plan.blurs:
+                self.launch.tiles("blur", [g2, band.blurs], plan.blur_tiling, plan.T + 1, plan.blurs, rows)
             fields = [np.int32(plan.T), band.scales, np.int32(plan.Q)]
             bounds = [np.int32(rows[0]), np.int32(rows[1])]
             results = [np.int32(reweight), *bounds, diagonal, rhs]
@@ -221,12 +224,13 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         key = stage, weighting
         if key not in self._plans:
             scales = {*stage.scales, 0}
-            filters = {q: self._filter(q) for q in scales}
+            filters = {q: self._filter(self.filters, q) for q in scales}
+            blurring = {q: self._filter(self.filters.equal(), q) for q in scales}
             references = {q: self._reference(q) for q in scales}
             self._plans = {}  # a stage that has ended does not come back
             self._plans[key] = make_plan(
-                self.device, stage, weighting, self.M, self.m, self.frames, self.baselines, self.plane,
-                filters, references, float(self.epsilon), self._buffer,
+                self.device, stage, weighting, self.M, self.m, self.coupled, self.baselines, self.plane,
+                filters, blurring, references, float(self.epsilon), self.choices, self._buffer,
             )  # fmt: skip
         return self._plans[key]
 
@@ -235,15 +239,15 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
             self._views[views] = self.device.put(view_table(self.M, self.m, self.frames, views))
         return self._views[views]
 
-    def _filter(self, q: int) -> Filter:
-        if q not in self._filters:
-            self._filters[q] = filter_of_scale(self.device, q)
-        return self._filters[q]
+    def _filter(self, kind: Filters, q: int) -> Filter:
+        if (kind, q) not in self._filters:
+            self._filters[kind, q] = make_filter(self.device, kind.smoothing(q), kind.derivative(q))
+        return self._filters[kind, q]
 
     def _reference(self, q: int) -> DeviceArray:
         """Return the reference smoothed at scale q, and its derivatives in x and y."""
         if q not in self._references:
-            smoothing = self._filter(q)
+            smoothing = self._filter(self.filters, q)
             self._references[q] = self.device.zeros((3, *self.plane))
             table = np.zeros(1, SCALE)
             fill_scale(table[0], smoothing, self.device, reference=self._references[q])
@@ -254,8 +258,9 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
 
     def _blurred(self, image: DeviceArray, s: float) -> DeviceArray:
         """Return a plane smoothed with standard deviation `s`."""
-        gaussian, table, smooth = filter_of_sigma(self.device, s), np.zeros(1, SCALE), self.device.empty(self.plane)
-        fill_scale(table[0], gaussian, self.device, blurred_g2=smooth, has_scale_term=1)
+        gaussian = make_filter(self.device, model.gaussian(s), model.gaussian_derivative(s))
+        table, smooth = np.zeros(1, SCALE), self.device.empty(self.plane)
+        fill_scale(table[0], gaussian, self.device, blurred_g2=smooth)
         self.launch.tiles("blur", [image, self.device.put(table)], self._tiling(gaussian), 1, 1)
         return smooth
 

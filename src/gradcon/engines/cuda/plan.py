@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcon.engines import cascade, model
+from gradcon.engines.cascade import Taps
+from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import Stage, Weighting
 from gradcon.engines.cuda.device import Gpu
 from gradcon.engines.cuda.solver import ARRAYS
 from gradcon.engines.cuda.source import FIXED
+from gradcon.engines.filters import filters_of
 from gradcon.engines.views import GENERAL, PLANAR, kind_of, order_of
 from gradcon.errors import InputError
 from gradcon.scene import geometry
@@ -59,11 +62,12 @@ class Tiling(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A band of rows, and a table that says where the scales' fields for it are: coarser scales first, then scale 0."""
+    """A band of rows, and tables that say where the scales' fields for it are."""
 
     first_row: int
     end_row: int
-    scales: Any
+    scales: Any  # coarser scales first, then scale 0
+    blurs: Any  # the scales with a scale term, with the filters that blur what it is made of
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Plan:
     T: int
     Q: int  # number of scales
     coarser: int  # number of scales above scale 0
-    scale_term: bool  # whether a coarser scale has one
+    blurs: int  # number of scales with a scale term
     finest: Any | None  # the table of scale 0, if it is needed
     finest_tiling: Tiling
     coarser_tiling: Tiling
@@ -86,33 +90,44 @@ class Plan:
     bands: list[Band]
 
 
-def bytes_needed(shape: tuple[int, int], stage: Stage) -> int:
+def bytes_needed(shape: tuple[int, int], stage: Stage, choices: Choices = BY_DEFAULT) -> int:
     """Estimate how many bytes the engine needs for a stage."""
     T, coarser = len(stage.views), sum(q > 0 for q in stage.scales)
     pixels = shape[0] * (shape[1] + 31)
     whole = 6 * T + 1 + 3 * (max(stage.scales) + 1) + 4 * ARRAYS // 3 + 12  # planes
+    if 0 in scales_with_term(stage, Weighting(), choices):
+        whole += T + 1
     return 4 * pixels * whole + min(BAND_BYTES, 4 * pixels * (4 * T + 1) * coarser)
 
 
-def filter_of_scale(device: Gpu, q: int) -> Filter:
-    """Make the filters of scale q."""
-    return _filter(device, cascade.smoothing(q), cascade.derivative(q))
+def scales_with_term(stage: Stage, weighting: Weighting, choices: Choices) -> list[int]:
+    """Return the scales whose weights have a scale inconsistency."""
+    if not (weighting.model and weighting.scale):
+        return []
+    return [q for q in stage.scales if q > 0 or choices.scale_term == "every"]
 
 
-def filter_of_sigma(device: Gpu, s: float) -> Filter:
-    """Make the Gaussian of standard deviation `s` and its derivative."""
-    even, odd = model.gaussian(s), model.gaussian_derivative(s)
-    if len(even) // 2 in FIXED and not np.array_equal(even, cascade.smoothing(FIXED[len(even) // 2])):
-        fixed = FIXED[len(even) // 2]
-        raise AssertionError(f"the kernels would take this filter of sigma {s} for the fixed one of scale {fixed}")
-    return _filter(device, even, odd)
+def make_filter(device: Gpu, even: Taps, odd: Taps) -> Filter:
+    """Bring a smoothing filter and its derivative to the device."""
+    pair = told_apart(even, odd)
+    length = pair.shape[1]
+    taps = np.zeros((2, _steps(length)), np.float32)
+    taps[:, :length] = pair
+    return Filter(length // 2, taps.shape[1], device.put(taps))
 
 
-def _filter(device: Gpu, even: NDArray[np.float64], odd: NDArray[np.float64]) -> Filter:
-    steps = _steps(len(even))
-    taps = np.zeros((2, steps), np.float32)
-    taps[0, : len(even)], taps[1, : len(odd)] = even, odd
-    return Filter(len(even) // 2, steps, device.put(taps))
+def told_apart(even: Taps, odd: Taps) -> Taps:
+    """Return two filters as the rows of one array, so that the kernels do not take them for others.
+
+    The kernels know the filters of the cascade's finest scales by their radii.  Another filter with such a radius gets
+    a zero on each side.
+    """
+    pair = np.stack([even, odd])
+    while (q := FIXED.get(pair.shape[1] // 2)) is not None:
+        if np.array_equal(pair, [cascade.smoothing(q), cascade.derivative(q)]):
+            break
+        pair = np.pad(pair, ((0, 0), (1, 1)))
+    return pair
 
 
 def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
@@ -123,9 +138,11 @@ def tiling(steps: int, planes: int, shared_limit: int) -> Tiling:
     return found
 
 
-def tiling_of_scale(q: int, shared_limit: int) -> Tiling | None:
+def tiling_of_scale(q: int, shared_limit: int, choices: Choices = BY_DEFAULT) -> Tiling | None:
     """Return the tiling of scale q with all three planes, or None if none fits."""
-    return _tiling(_steps(2 * cascade.radius(q) + 1), 3, shared_limit)
+    filters = filters_of(choices)
+    taps = told_apart(filters.smoothing(q), filters.derivative(q))
+    return _tiling(_steps(taps.shape[1]), 3, shared_limit)
 
 
 def _steps(taps: int) -> int:
@@ -160,9 +177,9 @@ def view_table(M: geometry.Floats, m: geometry.Floats, frames: NDArray[np.int64]
     return table
 
 
-def trust_table(baselines: NDArray[np.float64]) -> tuple[Any, Any]:
+def trust_table(baselines: NDArray[np.float64], closed: bool = False) -> tuple[Any, Any]:
     """Return the tables by which the kernels order the trust in views at these baselines: views, and their shares."""
-    order = order_of(baselines)
+    order = order_of(baselines, closed)
     table = np.zeros(len(baselines), TRUST)
     firsts, ring = [0], 0  # where groups begin, and the last place where a cut parts no ring
     for k, reach in enumerate(order.ends):
@@ -193,41 +210,49 @@ def make_plan(
     baselines: NDArray[np.float64],
     plane: tuple[int, int],
     filters: dict[int, Filter],
+    blurring: dict[int, Filter],
     references: dict[int, Any],
     epsilon: float,
+    choices: Choices,
     buffer: Buffer,
 ) -> Plan:
-    """Lay out a stage; `filters` and `references` hold its scales and scale 0, and `plane` is (height, pitch)."""
+    """Lay out a stage.
+
+    `filters`, `blurring` (those of the scale terms) and `references` hold its scales and scale 0.  `frames` are where
+    the views are coupled to the disparity, and `plane` is (height, pitch).
+    """
     T, (height, pitch) = len(stage.views), plane
     coarser = [q for q in stage.scales if q > 0]
-    scale_term = weighting.model and weighting.scale and bool(coarser)
-    needs_finest = scale_term or 0 in stage.scales
+    blurred = scales_with_term(stage, weighting, choices)
+    needs_finest = bool(blurred) or 0 in stage.scales
     listed = [*coarser, 0] if needs_finest else coarser
     row_bytes = 4 * pitch * (4 * T + 1) * max(len(coarser), 1)
     rows = min(height, max(1, BAND_BYTES // row_bytes // TILE_ROWS) * TILE_ROWS)
     names = ("dI", "g", "G")
     fields = {name: buffer(name, (len(coarser), T, rows, pitch)) for name in names}
+    fields["blurred_g2"] = buffer("blurred g2", (len(coarser), T + 1, rows, pitch) if blurred else (len(coarser), 1))
     finest = {name: buffer(f"finest {name}", (T, *plane) if needs_finest else (1,)) for name in names}
-    blurred = buffer("blurred g2", (len(coarser), T + 1, rows, pitch) if scale_term else (1,))
+    finest["blurred_g2"] = buffer("finest blurred g2", (T + 1, *plane) if 0 in blurred else (1,))
     bands = []
     for first_row in range(0, height, rows):
-        table = np.zeros(len(listed), SCALE)
-        for k, q in enumerate(listed):
+        used = [(q, filters[q]) for q in listed] + [(q, blurring[q]) for q in blurred]
+        table = np.zeros(len(used), SCALE)
+        for row, (q, filter_) in zip(table, used, strict=True):
             common = {
                 "reference": references[q],
                 "noise": model.acquisition_noise(epsilon, model.sigma(q)),
-                "has_scale_term": int(scale_term and q > 0),
+                "has_scale_term": int(q in blurred),
             }
             where = {**finest, "stride": height * pitch, "first_row": 0}
             if q > 0:
-                where = {name: field[k] for name, field in fields.items()}
+                where = {name: field[coarser.index(q)] for name, field in fields.items()}
                 where |= {"stride": rows * pitch, "first_row": first_row}
-            if scale_term and q > 0:
-                where["blurred_g2"] = blurred[k]
-            fill_scale(table[k], filters[q], device, **common, **where)
-        bands.append(Band(first_row, min(first_row + rows, height), device.put(table)))
-    limit, longest = device.shared_limit, max((filters[q].steps for q in coarser), default=RUN)
-    table, (trusts, shares) = view_table(M, m, frames, stage.views), trust_table(baselines[list(stage.views)])
+            fill_scale(row, filter_, device, **common, **where)
+        there = device.put(table)
+        bands.append(Band(first_row, min(first_row + rows, height), there, there[len(listed) * SCALE.itemsize :]))
+    limit = device.shared_limit
+    table = view_table(M, m, frames, stage.views)
+    trusts, shares = trust_table(baselines[list(stage.views)], choices.sectors == "closed")
     planes = 3 if (table["kind"] >= PLANAR).any() else 2  # smooth, d/dx and d/dy; or smooth and one of the two
     return Plan(
         views=device.put(table),
@@ -238,10 +263,10 @@ def make_plan(
         T=T,
         Q=len(stage.scales),
         coarser=len(coarser),
-        scale_term=scale_term,
+        blurs=len(blurred),
         finest=bands[0].scales[len(coarser) * SCALE.itemsize :] if needs_finest else None,
         finest_tiling=tiling(filters[0].steps, planes, limit),
-        coarser_tiling=tiling(longest, planes, limit),
-        blur_tiling=tiling(longest, 1, limit),
+        coarser_tiling=tiling(max((filters[q].steps for q in coarser), default=RUN), planes, limit),
+        blur_tiling=tiling(max((blurring[q].steps for q in blurred), default=RUN), 1, limit),
         bands=bands,
     )

@@ -15,13 +15,19 @@ ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
 BOTTOM_PIXELS = 64 * 64  # levels up to this size are in shared memory
 INNER_TOLERANCE = 1e-3  # as in the cpu engine
 INNER_MOST = 100
+ANISOTROPIC_MOST = 500  # multigrid joins pixels along both axes, also where the smoothness links them along one only
 
 
 class Solver:
-    """Multigrid's levels for one image size.  `buffer` gives memory that is zero at first, by name and shape."""
+    """Multigrid's levels for one image size.
 
-    def __init__(self, device: Gpu, shape: tuple[int, int], buffer: Callable[..., Any]) -> None:
-        self.device = device
+    `buffer` gives memory that is zero at first, by name and shape; `isotropic` is whether the smoothness weighs the
+    length of the gradient, not its parts.
+    """
+
+    def __init__(self, device: Gpu, shape: tuple[int, int], buffer: Callable[..., Any], isotropic: bool) -> None:
+        self.device, self.isotropic = device, isotropic
+        self.most = INNER_MOST if isotropic else ANISOTROPIC_MOST
         table, self.size = levels_of(*shape)
         fixed = 8 * device.solver_threads + 16 * MOST_LEVELS + 4 * 2 * TILE_PIXELS
         shared = [fixed + 4 * BOTTOM_ARRAYS * (self.size - offset + 1) for _, _, offset, _ in table]
@@ -48,9 +54,9 @@ class Solver:
     ) -> None:
         """Solve for dw; counts[0] becomes the number of iterations, counts[1] zero."""
         arguments = [
-            w, term.diagonal, term.rhs, np.float32(alpha), np.int32(reweight), self.levels, np.int32(self.count),
-            np.int32(self.bottom), self.arrays, np.int32(self.size), self.partial, self.gate,
-            np.float64(INNER_TOLERANCE), np.int32(INNER_MOST), dw, counts, *sizes,
+            w, term.diagonal, term.rhs, np.float32(alpha), np.int32(reweight), np.int32(self.isotropic), self.levels,
+            np.int32(self.count), np.int32(self.bottom), self.arrays, np.int32(self.size), self.partial, self.gate,
+            np.float64(INNER_TOLERANCE), np.int32(self.most), dw, counts, *sizes,
         ]  # fmt: skip
         grid, block = (self.device.processors, 1, 1), (self.device.solver_threads, 1, 1)
         self.device.launch("solve", grid, block, arguments, self.shared)

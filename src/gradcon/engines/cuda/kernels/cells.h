@@ -99,18 +99,18 @@ DEVICE void store(float *field, const Cell &cell, float a, float b, float c, flo
 // Data term, links alpha L and right-hand side rhs - alpha L w of the finest level, and its inverse diagonal; the
 // solution and the search direction begin at zero.
 DEVICE void assemble(
-    Crew crew, const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, Image size,
-    const Level &level, float *arrays, int n
+    Crew crew, const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, int isotropic,
+    Image size, const Level &level, float *arrays, int n
 ) {
     for (int i = crew.first; i < level.height * level.width; i += crew.step) {
         int y = i / level.width, x = i - y * level.width, at = level.offset + (y + 1) * level.stride + x + 1;
         long long pixel = (long long)y * size.pitch + x;
-        float here = reweight ? phi(w, x, y, size) : 1.0f, middle = w[pixel];
-        float east = smoothness_link(w, here, x + 1, y, reweight, alpha, size);
-        float west = smoothness_link(w, here, x - 1, y, reweight, alpha, size);
-        float south = smoothness_link(w, here, x, y + 1, reweight, alpha, size);
-        float north = smoothness_link(w, here, x, y - 1, reweight, alpha, size);
-        float pulled = 0.0f;
+        const Phi here = phi(w, x, y, reweight, isotropic, size);
+        float east = alpha * link_to(w, x + 1, y, reweight, isotropic, size, here.x, &Phi::x);
+        float west = alpha * link_to(w, x - 1, y, reweight, isotropic, size, here.x, &Phi::x);
+        float south = alpha * link_to(w, x, y + 1, reweight, isotropic, size, here.y, &Phi::y);
+        float north = alpha * link_to(w, x, y - 1, reweight, isotropic, size, here.y, &Phi::y);
+        float middle = w[pixel], pulled = 0.0f;
         if (x + 1 < size.width) pulled += east * (middle - w[pixel + 1]);
         if (x > 0) pulled += west * (middle - w[pixel - 1]);
         if (y + 1 < size.height) pulled += south * (middle - w[pixel + size.pitch]);

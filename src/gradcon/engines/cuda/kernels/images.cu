@@ -50,13 +50,12 @@ DEVICE void linearise_tile(
 LINEARISE(linearise, false, 4)
 LINEARISE(linearise_general, true, 2)
 
-// Planes -> blurred_g2 of every scale that has a scale term.  Grid: tiles, planes, scales.
+// Planes -> blurred_g2 of every scale.  Grid: tiles, planes, scales.
 KERNEL void LAUNCH_BOUNDS(256, 4) blur(
     const float *planes, const Scale *scales, int tile_width, int first_row, int end_row, int height, int width, int pitch
 ) {
     SHARED(float, shared);
     const Scale scale = scales[blockIdx.z];
-    if (!scale.has_scale_term) return;
     const float *image = planes + (long long)blockIdx.y * height * pitch;
     float *out = scale.blurred_g2 + blockIdx.y * scale.stride - (long long)scale.first_row * pitch;
     Tile tile = start_tile(scale, tile_width, first_row, width, shared);

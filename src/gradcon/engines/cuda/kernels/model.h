@@ -202,18 +202,26 @@ DEVICE System weighted_pixel(
 
 // ---- the smoothness term
 
-DEVICE float phi(const float *w, int x, int y, Image image) {
+struct Phi { float x, y; };  // of the differences along x and along y
+
+DEVICE Phi phi(const float *w, int x, int y, int reweight, int isotropic, Image image) {
+    if (!reweight) return {1.0f, 1.0f};
     const float *line = w + (long long)y * image.pitch;
     float wx = 0.5f * (line[clamp(x + 1, image.width)] - line[clamp(x - 1, image.width)]);
     float wy = 0.5f * (w[(long long)clamp(y + 1, image.height) * image.pitch + x]
                        - w[(long long)clamp(y - 1, image.height) * image.pitch + x]);
-    return smoothness_reweight(wx, wy);
+    if (!isotropic) return {smoothness_reweight(wx, 0.0f), smoothness_reweight(wy, 0.0f)};
+    const float both = smoothness_reweight(wx, wy);
+    return {both, both};
 }
 
-// alpha times the strength of the link between two neighbours; 0 where the second is outside.
-DEVICE float smoothness_link(const float *w, float here, int x, int y, int reweight, float alpha, Image image) {
+// The strength of the link to the neighbour at (x, y), of which `here` is this pixel's phi along the link's `axis`; 0
+// where the neighbour is outside.
+DEVICE float link_to(
+    const float *w, int x, int y, int reweight, int isotropic, Image image, float here, float Phi::*axis
+) {
     if (x < 0 || y < 0 || x >= image.width || y >= image.height) return 0.0f;
-    return alpha * (reweight ? link(here, phi(w, x, y, image)) : 1.0f);
+    return link(here, phi(w, x, y, reweight, isotropic, image).*axis);
 }
 
 // ---- the step

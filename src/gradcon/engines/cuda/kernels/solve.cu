@@ -11,9 +11,9 @@
 // There are at least two levels; those from `first` on, at least the last, fit into shared memory.  `partial` holds two
 // sums for each block.
 KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
-    const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, const Level *all_levels, int count,
-    int first, float *arrays, int n, double *partial, unsigned *gate, double tolerance, int most, float *dw,
-    unsigned *counts, int height, int width, int pitch
+    const float *w, const float *diagonal, const float *rhs, float alpha, int reweight, int isotropic,
+    const Level *all_levels, int count, int first, float *arrays, int n, double *partial, unsigned *gate, double tolerance,
+    int most, float *dw, unsigned *counts, int height, int width, int pitch
 ) {
     SHARED(double, totals);
     Level *levels = (Level *)(totals + blockDim.x);
@@ -28,7 +28,7 @@ KERNEL void LAUNCH_BOUNDS(1024, 1) solve(
     float *product = arrays + PRODUCT * n, *solution = arrays + SOLUTION * n;
     const Bottom bottom = bottom_in(kept, levels, first, n);
 
-    assemble(all, w, diagonal, rhs, alpha, reweight, {height, width, pitch}, fine, arrays, n);
+    assemble(all, w, diagonal, rhs, alpha, reweight, isotropic, {height, width, pitch}, fine, arrays, n);
     meet(gate);
     for (int k = 0; k < first; ++k) {
         coarsen(all, levels[k], levels[k + 1], data, right, below);
