@@ -103,7 +103,9 @@ def test_needs_of_several_kinds_add_up() -> None:
     moving = {**record(0.2), "rmse": list(np.linspace(0.4, 0.2, 300))}
     short = {**record(0.2), "rmse": [0.2] * 40}
     found = question.claim(two(record(0.2), record(0.3), boxes=moving, town=moving))
-    assert found.measured.startswith("On the 2 of 4 scenes with runs of GCM, Coarse to fine that had come to an end: ")
+    assert found.measured.startswith(
+        "On the 2 of 4 scenes with runs of GCM and Coarse to fine that had come to an end: "
+    )
     cut = Comparison(dataset(("boxes",)), (COARSE_TO_FINE, GCM), SETUP)
     assert "that took 300 solves" in question.claim(judged(cut, {"gcm": short, "coarse-to-fine": short})).measured
 

@@ -9,12 +9,13 @@ from typing import Any
 from gradcon.engines import BY_DEFAULT, PRINTED, Choices
 from gradcon.experiments.counts import Record
 from gradcon.experiments.datasets import KnownScene
-from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Row, above, mean
+from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Row, Table, above, mean
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM, PROGRESSIVE, Contender
 from gradcon.experiments.trial import fair, trial_job
 from gradcon.jobs import Job, Outcomes
 from gradcon.methods.options import Options
 
+NAME = "choices"
 ALPHA = 0.5
 QUICK_SCENES = 2
 NO_LIMIT = 0  # as the number of solves of a stage
@@ -49,6 +50,7 @@ class Change:
     alpha: float = ALPHA
 
 
+_WEIGHT = "Alpha means what it did in earlier versions; with the whole weight, half of it is the same system."
 _LIMIT = "The paper found its limit by experiment."
 CHANGES = (
     Change(
@@ -70,14 +72,8 @@ CHANGES = (
         "The views of a cross lie on the borders of sectors, where the slightest turn moves them into another one.",
     ),
     Change("smoothness", "isotropic", "anisotropic", "The length of the gradient prefers no direction."),
-    Change("smoothness_weight", "half", "whole", "Alpha means what it did in earlier versions."),
-    Change(
-        "smoothness_weight",
-        "half",
-        "whole",
-        "Half of alpha with the whole weight is the same system, so that nothing changes.",
-        alpha=ALPHA / 2,
-    ),
+    Change("smoothness_weight", "half", "whole", _WEIGHT),
+    Change("smoothness_weight", "half", "whole", _WEIGHT, alpha=ALPHA / 2),
     Change("filters", "cascade", "gaussians", "The cost of a scale does not grow with its width."),
     Change("widths", "equal", "composed", "The paper defines one width and uses two."),
     Change(
@@ -132,7 +128,6 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             "printed": _text(change, getattr(PRINTED, change.choice)),
             "authors": change.authors,
             "other": _text(change, change.other),
-            "why": change.why,
             **_effect(change.who, change.alpha, records["ours", number], records["other", number]),
         }
         for number, change in enumerate(CHANGES, 1)
@@ -141,7 +136,6 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
         for alpha in (ALPHA, ALPHA / 2):
             rows[f"all-{who.key}-{alpha:g}"] = {
                 "choice": ALL,
-                "why": "All of these together; half of alpha means the same there." if alpha != ALPHA else "",
                 **_effect(who, alpha, records["ours", who], records["printed", who, alpha]),
             }
     return Findings(
@@ -158,7 +152,14 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             Column("rmse", "RMSE, changed"),
             Column("change_percent", "change (%)", "+.1f"),
             Column("worse", "worse on", "s"),
-            Column("why", "why gradcon chooses so", "s"),
+        ],
+        more_tables=[
+            Table(
+                f"{NAME}-why",
+                "Why gradcon chooses so",
+                {change.choice: {"label": change.choice, "why": change.why} for change in CHANGES},
+                [Column("label", "choice", "s"), Column("why", "why", "s")],
+            )
         ],
         notes=[
             f"The values are means over these scenes: {', '.join(next(iter(records.values())))}. One choice is changed "
@@ -222,4 +223,5 @@ EXPERIMENT = Experiment(
     "hci",
     jobs,
     conclude,
+    more_tables=(f"{NAME}-why",),
 )

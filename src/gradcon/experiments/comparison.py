@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradcon.experiments.changes import Change
-from gradcon.experiments.counts import COUNT_COLUMNS, COUNTS_EXPLAINED, Need, Record, count
+from gradcon.experiments.counts import COUNT_COLUMNS, Need, Record, count
 from gradcon.experiments.crossvalidation import Choice, choose, mean_curve, solves_within
 from gradcon.experiments.datasets import Dataset, KnownScene
 from gradcon.experiments.experiment import (
@@ -254,7 +254,7 @@ class Question:
         return {name for key in self.needs[need] for name, run in verdict.chosen(key).items() if not need.met(run)}
 
     def _words(self, need: Need, verdict: Verdict) -> str:
-        return f"runs of {', '.join(verdict.labels[key] for key in self.needs[need])} that {need.words}"
+        return f"runs of {' and '.join(verdict.labels[key] for key in self.needs[need])} that {need.words}"
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ class Forms:
             more.append(Table(f"{name}-as-printed", "As printed", self.printed.rows(), OWN_COLUMNS))
         if jumps:
             more.append(Table(f"{name}-jumps", "Beside jumps of the disparity", rows, JUMP_COLUMNS))
-        notes = [*self.ours.notes(), COUNTS_EXPLAINED]
+        notes = self.ours.notes()
         notes += [] if self.printed is None else [f"As printed: {note}" for note in self.printed.notes()]
         return Findings(
             rows=rows,

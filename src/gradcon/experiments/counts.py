@@ -59,9 +59,9 @@ COUNT_COLUMNS = [
     Column("changing", "changing", "d"),
 ]
 COUNTS_EXPLAINED = (
-    "Of the runs, those are incomplete that did not reach their last stage, so that they did not use all views or the "
-    "finest scale; those are cut in which a stage ended by its number of solves; and those are changing whose RMSE "
-    f"varied by more than {100 * HARDLY:g} % over the last {LAST} solves."
+    "The tables count the runs that are incomplete, because they did not reach their last stage and so did not use all "
+    "views or the finest scale; that were cut, because a stage ended by its number of solves; and that were changing, "
+    f"because their RMSE varied by more than {100 * HARDLY:g} % over the last {LAST} solves."
 )
 
 

@@ -30,9 +30,9 @@ def _contender(
     return Contender(key, label, Options(method, scales=scales, without=without).as_in_the_paper(), paper, alpha)
 
 
-NAIVE = _contender("naive", "Naive, one scale", "naive", 1, 0.32609, alpha=0.2)
-GCM_ONE_SCALE = _contender("gcm-one-scale", "GCM, one scale", "gcm", 1, 0.22723, alpha=0.1)
-PROGRESSIVE = _contender("progressive", "Progressive inclusion, one scale", "progressive", 1, 0.25198, alpha=0.1)
+NAIVE = _contender("naive", "Naive at one scale", "naive", 1, 0.32609, alpha=0.2)
+GCM_ONE_SCALE = _contender("gcm-one-scale", "GCM at one scale", "gcm", 1, 0.22723, alpha=0.1)
+PROGRESSIVE = _contender("progressive", "Progressive inclusion at one scale", "progressive", 1, 0.25198, alpha=0.1)
 
 COARSE_TO_FINE = _contender("coarse-to-fine", "Coarse to fine", "coarse-to-fine", 3, 0.26926, alpha=0.5)
 GCM = _contender("gcm", "GCM", "gcm", 3, 0.22452, alpha=0.5)

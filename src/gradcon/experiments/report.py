@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradcon.experiments import EXPERIMENTS
+from gradcon.experiments.counts import COUNTS_EXPLAINED
 from gradcon.experiments.datasets import KINDS
 from gradcon.experiments.experiment import VERDICTS, Column
 from gradcon.experiments.statements import STATEMENTS
@@ -66,7 +67,7 @@ def summary(results: Results) -> list[str]:
             f"This is a quick run: each method has one alpha and {settings['solves']} solves, and some experiments use "
             "a few of the scenes."
         )
-    lines.append("RMSE is taken over the whole frame.")
+    lines.append(f"RMSE is taken over the whole frame. {COUNTS_EXPLAINED}")
     damaged = len(work["recomputed_because_damaged"])
     lines.append(
         f"Jobs: {work['computed']} computed, {work['reused']} reused, {work['failed']} failed, {damaged} damaged and "

@@ -31,7 +31,7 @@ SLOWER = 1.1  # times the solves
 def limited(who: Contender, factor: float) -> Contender:
     """Return a contender whose steps are limited by this times the paper's M."""
     choices = replace(who.options.choices, step_limit=factor)
-    label = who.label if factor == 1 else f"{who.label}, {factor:g} M"
+    label = who.label if factor == 1 else f"{who.label} with {factor:g} M"
     return replace(who, key=_key(who, factor), label=label, options=replace(who.options, choices=choices))
 
 
