@@ -23,6 +23,7 @@ from gradcon.experiments.single_scale import jumps_matter, lower_at_jumps
 
 NAME = "multi-scale"
 ALIKE = 1.5  # times the solves: two methods converge at a similar rate
+POOR = 1.2  # times the error
 CRUCIAL = 5.0  # percent of the RMSE
 NEARLY = 5.0  # percent: "a similar RMSE"
 MOSTLY = 20.0  # percent above the final RMSE: "mostly converged"
@@ -149,7 +150,7 @@ def scale_at_jumps(verdict: Verdict) -> tuple[bool | None, str]:
     if None in at_jumps.values():
         return None, "There are no jumps."
     without, gcm = at_jumps[NO_SCALE.key], at_jumps[GCM.key]
-    return without > ALIKE * gcm, f"At the end RMSE within 5 pixels of jumps is {without:.3f} (GCM: {gcm:.3f})."
+    return without > POOR * gcm, f"At the end RMSE within 5 pixels of jumps is {without:.3f} (GCM: {gcm:.3f})."
 
 
 def _beside_gcm(arrived: dict[str, int], key: str) -> str:
