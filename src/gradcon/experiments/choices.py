@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradcon.engines import BY_DEFAULT, PRINTED, Choices
-from gradcon.experiments.counts import Record
+from gradcon.experiments.counts import COUNT_COLUMNS, Record, count
 from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Row, Table, above, mean
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM, PROGRESSIVE, Contender
@@ -152,6 +152,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             Column("rmse", "RMSE, changed"),
             Column("change_percent", "change (%)", "+.1f"),
             Column("worse", "worse on", "s"),
+            *COUNT_COLUMNS,
         ],
         more_tables=[
             Table(
@@ -164,7 +165,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
         notes=[
             f"The values are means over these scenes: {', '.join(next(iter(records.values())))}. One choice is changed "
             f"at a time; all runs have alpha {ALPHA:g} unless the table says otherwise, take all solves, and end a "
-            "stage as in the other experiments, unless the choice is about that."
+            "stage as in the other experiments, unless the choice is about that. The counts are of the changed runs."
         ],
     )
 
@@ -208,6 +209,7 @@ def _effect(who: Contender, alpha: float, ours: dict[str, Record], other: dict[s
         "worse": f"{sum(after[name] > before[name] for name in before)} of {len(before)}",
         "scenes": after,
         "scenes_ours": before,
+        **count(other.values()),
     }
 
 

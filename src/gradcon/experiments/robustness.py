@@ -11,6 +11,7 @@ from functools import partial
 
 from gradcon.experiments.changes import Change, barrel, baseline_noise
 from gradcon.experiments.comparison import Comparison, Verdict
+from gradcon.experiments.counts import COUNT_COLUMNS, Record, count
 from gradcon.experiments.datasets import KnownScene
 from gradcon.experiments.experiment import Claim, Column, Context, Experiment, Findings, Row, listing, mean
 from gradcon.experiments.methods import GCM, GCM_ONE_SCALE, ONE_SCALE, THREE_SCALES, Contender
@@ -51,14 +52,14 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
         return Findings()
     rows = {who.key: _row(verdict, who, scenes, outcomes) for who in verdict.comparison.contenders}
     columns = [Column("label", "method", "s"), Column("undisturbed", "undisturbed")]
-    columns += [Column(f"by_change|{key}", key) for key in CHANGES]
+    columns += [*(Column(f"by_change|{key}", key) for key in CHANGES), *COUNT_COLUMNS]
     return Findings(
         rows=rows,
         columns=columns,
         claims=[claim("barrel", [BARREL], rows), claim("baselines", tuple(NOISE), rows)],
         notes=[
             f"The values are means of the RMSE over these scenes: {', '.join(scene.name for scene in scenes)}. "
-            "The alphas are those chosen on the undisturbed scenes.",
+            "The alphas are those chosen on the undisturbed scenes. The counts are of all runs on changed scenes.",
             "Barrel distortion follows the one-term division model with K1 = -0.125 / height^2 on every view. The "
             f"frame is cropped to the known pixels, so compare with `{FRAME}`. The ground truth moves with the pixels, "
             "but keeps its values.",
@@ -97,10 +98,11 @@ def _job(verdict: Verdict, who: Contender, scene: KnownScene, change: Callable[[
 
 
 def _row(verdict: Verdict, who: Contender, scenes: list[KnownScene], outcomes: Outcomes) -> Row:
-    found: dict[str, dict[str, float]] = {}
+    records: dict[str, dict[str, Record]] = {}
     for key, change in CHANGES.items():
         done = {scene.name: outcomes[_job(verdict, who, scene, change)] for scene in scenes}
-        found[key] = {name: outcome.record["rmse"][-1] for name, outcome in done.items() if outcome}
+        records[key] = {name: outcome.record for name, outcome in done.items() if outcome}
+    found = {key: {name: record["rmse"][-1] for name, record in runs.items()} for key, runs in records.items()}
     disturbed = [values for key, values in found.items() if key != FRAME]
     by_scene = {scene.name: mean(values[scene.name] for values in disturbed) for scene in scenes}
     undisturbed = verdict.chosen(who.key)
@@ -112,6 +114,7 @@ def _row(verdict: Verdict, who: Contender, scenes: list[KnownScene], outcomes: O
         "alphas": verdict.choices[who.key].alphas,
         "scenes": by_scene,
         "scenes_by_change": found,
+        **count(record for runs in records.values() for record in runs.values()),
     }
 
 
