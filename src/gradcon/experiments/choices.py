@@ -50,7 +50,7 @@ class Change:
     alpha: float = ALPHA
 
 
-_WEIGHT = "Alpha means what it did in earlier versions; with the whole weight, half of it is the same system."
+_WEIGHT = "Alpha keeps its meaning of earlier versions; half of it with the whole weight is the same after one solve."
 _LIMIT = "The paper found its limit by experiment."
 CHANGES = (
     Change(

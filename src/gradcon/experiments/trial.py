@@ -90,10 +90,11 @@ def trust_beside_jumps(weights: Weights, scene: Scene) -> dict[str, Any]:
     middle = slice(weights.step // 2, None, weights.step)
     beside = beside_jumps(scene.ground_truth)[middle, middle]
     assert beside.shape == sampled(scene.shape, weights.step)
+    trust = weights.shares / weights.shares.sum(axis=(3, 4), keepdims=True)  # the kept shares are rounded
     shares = {
-        "nearest": weights.shares[..., length < 1 + RING_GAP].sum(axis=(3, 4)),
-        "finest": weights.shares[..., -1, :].sum(axis=3),
-        "coarsest": weights.shares[..., 0, :].sum(axis=3),
+        "nearest": trust[..., length < 1 + RING_GAP].sum(axis=(3, 4)),
+        "finest": trust[..., -1, :].sum(axis=3),
+        "coarsest": trust[..., 0, :].sum(axis=3),
     }
     found: dict[str, Any] = {"solves": weights.solves.tolist()}
     for place, where in (("everywhere", beside | True), ("beside", beside), ("elsewhere", ~beside)):
