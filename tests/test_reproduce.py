@@ -328,6 +328,20 @@ def test_choices_are_changed_one_at_a_time(quick: Path) -> None:
     assert len(set(same)) == 1
 
 
+def test_the_choices_of_a_step_change_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the engine that is the paper in float64; the sectors make no difference to views on the axes."""
+    monkeypatch.setattr("gradcon.experiments.reproduce.QUICK_SOLVES", 3)
+    synth.write("occlusion", tmp_path / "hci" / "scene", (20, 20), views=9)
+    out = tmp_path / "out"
+    command = ["reproduce", "--hci", str(tmp_path / "hci"), "--out", str(out), "--quick", "--only", "choices"]
+    assert main([*command, "--engine", "reference"]) == 0
+    table = results(out)["tables"]["choices"].values()
+    moved = {row["choice"] for row in table if row["rmse"] != row["rmse_ours"]}
+    of_a_step = {"scale_term", "unseen", "smoothness", "smoothness_weight", "filters", "widths"}
+    assert of_a_step <= moved
+    assert "sectors" not in moved
+
+
 def test_alphas_are_chosen_by_cross_validation(scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradcon.experiments.reproduce.ALPHAS", (0.1, 0.5, 2.0))
     monkeypatch.setattr("gradcon.methods.options.Options.solves", 12)

@@ -118,10 +118,10 @@ def made(how: dict[str, Any]) -> str:
     """Return a paragraph on how an experiment was made."""
     source = f"commit {how['commit']}" if how["commit"] else f"gradcon {how['version']}"
     alphas = ", ".join(f"{alpha:g}" for alpha in how["alphas"])
-    chosen = f"cross-validation chooses alpha from {alphas}" if alphas else "each method has one alpha"
+    chosen = f"Where cross-validation chooses alpha, it is from {alphas}." if alphas else "Each method has one alpha."
     lines = [
-        f"Made on {how['date']} by {source} with the engine {how['engine']}; runs take {how['solves']} solves, and "
-        f"{chosen}."
+        f"Made on {how['date']} by {source} with the engine {how['engine']}, with {how['solves']} solves for each run.",
+        chosen,
     ]
     for kind, names in how["scenes"].items():
         lines.append(f"{KINDS[kind].label}, {len(names)} of {KINDS[kind].paper_scenes} scenes: {', '.join(names)}.")
