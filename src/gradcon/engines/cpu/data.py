@@ -11,7 +11,9 @@ import numpy as np
 from gradcon.engines.cpu import row_model as model
 from gradcon.engines.cpu.layout import STRIP
 from gradcon.engines.cpu.pyramid import blurred_rows, columns_of, level_columns, level_rows, ring_row
-from gradcon.engines.cpu.rows import called, compiled, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import compiled, row
+from gradcon.engines.cpu.rows import inlined_lent as inlined
 
 
 @inlined

@@ -14,7 +14,9 @@ from gradcon.engines.cpu.coupling import column_gradients, coupling_row, gradien
 from gradcon.engines.cpu.layout import CX, CY, DERIVED, DX, DY, SMOOTHED, STRIP, UNUSED
 from gradcon.engines.cpu.memory import LINE
 from gradcon.engines.cpu.row_filters import Source
-from gradcon.engines.cpu.rows import called, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import inlined_lent as inlined
+from gradcon.engines.cpu.rows import row
 from gradcon.engines.views import COLUMN, ROW
 
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from gradcon.engines.cpu.rows import called, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import inlined_lent as inlined
+from gradcon.engines.cpu.rows import row
 
 # The loops of the filters are functions of their own.  Compiled alone they become vector code; inlined, the compiler
 # would see that several rows come from one table, and that they might overlap.  Each loop touches few rows, because
