@@ -56,7 +56,7 @@ class CpuEngine(HostEngine[Field, Field]):
         self._buffers: dict[str, Field] = {}
         self._threads = threads or Threads()
         self.seen = reference_seen(scene)
-        self._solver = MultigridSolver(*scene.shape, self._threads)
+        self._solver = MultigridSolver(*scene.shape, self._threads, choices.smoothness)
 
     def upload(self, w: ArrayLike) -> Field:
         return np.ascontiguousarray(to_host(w), dtype=np.float32)
