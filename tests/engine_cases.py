@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from gradcon import Scene, synth
-from gradcon.engines import ENGINES, AnyEngine, DataTerm, create
+from gradcon.engines import BY_DEFAULT, ENGINES, AnyEngine, Choices, DataTerm, create
 from gradcon.engines.cuda import device as cuda_device
 from gradcon.engines.cuda.engine import CudaEngine
 from gradcon.engines.reference import smoothness_operator
@@ -25,11 +25,11 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler: i
 Make = Callable[[Scene], AnyEngine]
 
 
-def make(name: str) -> Make:
+def make(name: str, choices: Choices = BY_DEFAULT) -> Make:
     """Return the function that makes an engine for a scene."""
     if name == "emulated cuda":
-        return lambda scene: CudaEngine(scene, PAPER_EPSILON, EmulatedGpu())
-    return lambda scene: create(name, scene, PAPER_EPSILON, ())
+        return lambda scene: CudaEngine(scene, PAPER_EPSILON, EmulatedGpu(), choices=choices)
+    return lambda scene: create(name, scene, PAPER_EPSILON, (), choices=choices)
 
 
 def _param(name: str) -> Any:
