@@ -18,6 +18,7 @@ from gradcon import Options, estimate, synth
 maps = hashlib.sha256()
 paper = Options("gcm", solves=3), Options("naive", solves=3)
 runs = ("occlusion", paper[0]), ("occlusion", paper[1]), ("rotated", paper[0]), ("occlusion", Options())
+runs += (("rotated", Options.printed(solves=3)),)
 for name, options in runs:
     scene = synth.render(name, (40, 52), grid=3)
     result = estimate(scene, options, engine="cpu", check_directions=False)

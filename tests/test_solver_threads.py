@@ -23,11 +23,12 @@ def system(height: int, width: int) -> tuple[np.ndarray, DataTerm[np.ndarray]]:
 
 
 @pytest.mark.parametrize("shape", [(2 * ROWS_A_THREAD, 300), (161, 203), (257, 130), (96, 7), (5, 400)])
-def test_any_number_of_threads_gives_the_same_bytes(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("smoothness", ["isotropic", "anisotropic"])
+def test_any_number_of_threads_gives_the_same_bytes(shape: tuple[int, int], smoothness: str) -> None:
     w, term = system(*shape)
     found = []
     for count in (1, 2, 3, 5):
-        solver = MultigridSolver(*shape, Threads(count))
+        solver = MultigridSolver(*shape, Threads(count), smoothness)
         for _ in range(2):  # the second solve starts from the first one's arrays
             x, iterations = solver.solve(w, term, np.float32(0.5), True)
         found.append((x.tobytes(), iterations))

@@ -43,7 +43,6 @@ ALLOCATED = 6.0  # bytes per pixel that Python allocates for a solve: the new di
 ALLOCATED_TO_REFERENCE = 0.004
 MEMORY_TO_REFERENCE = 0.17  # what an engine holds, and allocates for a solve
 ITERATIONS = 6  # of the linear solver, in the middle of a run
-ITERATIONS_TO_REFERENCE = 0.16
 
 VECTOR = re.compile(r"store <\d+ x float>")
 
@@ -159,10 +158,8 @@ def test_an_engine_needs_little_memory(solves: dict[str, Solve]) -> None:
 
 
 def test_the_solver_needs_few_iterations(solves: dict[str, Solve]) -> None:
-    """Catches a preconditioner that got worse: `reference` has a plain one, and both solve the same system."""
-    found, other = (solves[name].report.inner_iterations for name in ("cpu", "reference"))
-    assert found <= ITERATIONS
-    assert found <= ITERATIONS_TO_REFERENCE * other
+    """Catches a preconditioner that got worse; `test_reference.py` compares it with a plain one."""
+    assert solves["cpu"].report.inner_iterations <= ITERATIONS
 
 
 def loops_in(module: ModuleType) -> dict[str, tuple[Any, ...]]:

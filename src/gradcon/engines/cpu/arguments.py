@@ -22,14 +22,27 @@ class Views(NamedTuple):
     differences: Array  # (views * height, width): the warped targets less the reference, one below the other
 
 
+class Bank(NamedTuple):
+    """Filters that make one level after the other; q counts them from 0.
+
+    A level is filtered from a finer one, or from the image that all of them are made of.
+    """
+
+    source: Indices  # (level,): the finer level; -1 for the image
+    even: Array  # (level, 1 + pairs): taps from the one in the middle on, and zeros behind the last one
+    odd: Array
+    pairs: Indices | None  # (level,): of mirrored taps; None if every level has three, which takes less code
+    spacing: Indices  # (level,): pixels from one tap to the next
+    reach: Indices  # (level,): pixels from the tap in the middle to the last one
+    radius: Indices  # (level,): how far the filter that makes the level from the image would reach
+
+
 class Scales(NamedTuple):
-    """The scales of a stage, and the cascade of filters that leads to them; q counts its levels from 0."""
+    """The scales of a stage, and the filters that lead to them."""
 
     used: Indices  # the stage's scales, coarsest first
-    even: Array  # (level, 1 + PAIRS): one-sided taps
-    odd: Array
-    spacing: Indices  # (level,): of these taps
-    radius: Indices  # (level,): of the whole filter
+    smoothing: Bank  # of the warped targets
+    blurring: Bank  # of what the scale term is made of
     derivatives: Array  # (fields * 2 * height, width): of the reference, along x and then y, one below the other
     place: Indices  # (level,): which of these fields is the level's; -1 if it has none
 
@@ -42,7 +55,7 @@ class Model(NamedTuple):
     noises: Array  # (scale,): acquisition noise
     epsilon: np.float32
     use_gradient: bool
-    use_scale: bool  # whether scales above 0 have a scale term
+    lowest: int  # the finest scale that has a scale term; none has if it is above all levels
     order: Order  # of trust in the views
 
 

@@ -123,6 +123,7 @@ def solve(
     rhs,
     alpha,
     reweight,
+    planes,
     phi,
     system,
     directions,
@@ -133,13 +134,17 @@ def solve(
     x,
     counts,
 ):
-    """Solve (diagonal + alpha L) x = rhs - alpha L w; counts[0] = the number of iterations."""
+    """Solve (diagonal + alpha L) x = rhs - alpha L w; counts[0] = the number of iterations.
+
+    `planes` is one of `smoothness.PLANES`, and `phi` memory for so many.
+    """
     table = system.table
     rows = band(chunk, chunks, w.shape[0])
     right, below = level(system.right, table, 0), level(system.below, table, 0)
-    assemble_reweights(*rows, w, reweight, phi)
+    for i in range(len(planes)):
+        assemble_reweights(*rows, w, reweight, planes[i, 0], planes[i, 1], phi[i])
     meet(barrier, chunks)
-    assemble_links(*rows, phi, diagonal, alpha, level(system.data, table, 0), right, below)
+    assemble_links(*rows, phi[0], phi[len(planes) - 1], diagonal, alpha, level(system.data, table, 0), right, below)
     meet(barrier, chunks)
     assemble_rhs(*rows, w, rhs, right, below, level(system.r, table, 0))
     set_up(chunk, chunks, barrier, system)

@@ -6,7 +6,9 @@ The reference's derivatives and the difference of the view's and the reference's
 import numpy as np
 
 from gradcon.engines import model
-from gradcon.engines.cpu.rows import called, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import inlined_lent as inlined
+from gradcon.engines.cpu.rows import row
 from gradcon.engines.cpu.warp import inside
 from gradcon.engines.cpu.warp import project as project_pixel
 from gradcon.engines.views import PLANAR

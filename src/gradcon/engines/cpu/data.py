@@ -1,9 +1,9 @@
 """The data term of the cpu engine: linearise, weigh and sum over views and scales, strip by strip.
 
 Each thread runs down a band of the image, tile by tile where the image is wide, and weighs a strip of a few rows at a
-time.  Ahead of the strip it computes the levels of the cascade (`pyramid`) in rings of rows (`layout`), so that nothing
-is filtered twice within a band, and only these rings leave the nearest caches.  Each pixel's sums run over views and
-scales in one fixed order, so results do not depend on which thread gets which row.
+time.  Ahead of the strip it computes the levels (`pyramid`) in rings of rows (`layout`), so that nothing is filtered
+twice within a band, and only these rings leave the nearest caches.  Each pixel's sums run over views and scales in one
+fixed order, so results do not depend on which thread gets which row.
 """
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from gradcon.engines.cpu import row_model as model
 from gradcon.engines.cpu.layout import STRIP
 from gradcon.engines.cpu.pyramid import blurred_rows, columns_of, level_columns, level_rows, ring_row
-from gradcon.engines.cpu.rows import called, compiled, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import compiled, row
+from gradcon.engines.cpu.rows import inlined_lent as inlined
 
 
 @inlined
@@ -26,17 +28,18 @@ def rows_ahead(Y, y0, y1, ahead, lowest, end):
 @called
 def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
     """Compute all levels as far ahead of the strip at Y as they must be."""
-    (height, width), T, levels = w.shape, at.views, scales.spacing.size
+    (height, width), T, levels = w.shape, at.views, scales.place.size
     first, end = rows_ahead(Y, y0, y1, at.dI.ahead[0], 0, height)
     for y in range(first, end):
         for i in range(2):
             model.fill(row(S, at.sums + 2 * (y & (STRIP - 1)) + i, 0), np.float32(0), S.shape[1])
     for k in range(T):
         for q in range(levels):
-            radius = scales.radius[q]
-            start, stop = rows_ahead(Y, y0, y1, at.dI.ahead[q], -radius, height + radius)
-            level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n)
-    if not noise_model.use_scale:
+            if at.dI.first[q] >= 0:
+                radius = scales.smoothing.radius[q]
+                start, stop = rows_ahead(Y, y0, y1, at.dI.ahead[q], -radius, height + radius)
+                level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n)
+    if noise_model.lowest >= levels:
         return
     left, right = columns_of(x0, n, width, at.dI.ahead[0], 0)
     column = at.margin + left
@@ -45,9 +48,10 @@ def compute_levels(S, at, w, views, scales, noise_model, Y, y0, y1, x0, n):
         model.residual(row(S, sums, column), row(S, sums + 1, column), noise_model.epsilon, out, right - left)
     for k in range(T + 1):
         for q in range(levels):
-            radius = scales.radius[q]
-            start, stop = rows_ahead(Y, y0, y1, at.blurred.ahead[q], -radius, height + radius)
-            blurred_rows(S, at, height, width, scales, q, k, start, stop, x0, n)
+            if at.blurred.first[q] >= 0:
+                radius = scales.blurring.radius[q]
+                start, stop = rows_ahead(Y, y0, y1, at.blurred.ahead[q], -radius, height + radius)
+                blurred_rows(S, at, height, width, scales.blurring, q, k, start, stop, x0, n)
 
 
 @inlined
@@ -58,7 +62,7 @@ def compute_noise_powers(S, at, scales, noise_model, y, x0, n, width):
     model.fill(sum_dI2, np.float32(0), n)
     model.fill(sum_g2, np.float32(0), n)
     for q in scales.used:
-        _, _, origin = level_columns(at, at.dI, scales, q, x0, n, width)
+        _, _, origin = level_columns(at, at.dI, scales.smoothing, q, x0, n, width)
         for k in range(T):
             dI, g = row(S, ring_row(at.dI, q, k, y), origin), row(S, ring_row(at.g, q, k, y), m)
             model.add_squares(dI, g, sum_dI2, sum_g2, n)
@@ -69,10 +73,10 @@ def compute_noise_powers(S, at, scales, noise_model, y, x0, n, width):
             model.error_bound(noise, sum_dI2, sum_g2, noise_model.epsilon, variance, bound, n)
         else:
             model.fill(bound, np.float32(0), n)
-        _, _, origin = level_columns(at, at.blurred, scales, q, x0, n, width)
+        _, _, origin = level_columns(at, at.blurred, scales.blurring, q, x0, n, width)
         for k in range(T):
             G, N2 = row(S, ring_row(at.G, q, k, y), m), row(S, at.N2 + i * T + k, 0)
-            if noise_model.use_scale and q > 0:
+            if q >= noise_model.lowest:
                 g2, dw2 = row(S, ring_row(at.blurred, q, k, y), origin), row(S, ring_row(at.blurred, q, T, y), origin)
                 model.noise_with_scale_term(G, bound, g2, dw2, noise, N2, n)
             else:
@@ -123,7 +127,7 @@ def weigh_row(S, at, scales, noise_model, reweight, y, x0, n, sums, sample):
         model.fill(row(S, at.total + i, 0), np.float32(0), n)
     for i in range(Q):
         q, N2 = scales.used[i], at.N2 + i * T
-        _, _, origin = level_columns(at, at.dI, scales, q, x0, n, width)
+        _, _, origin = level_columns(at, at.dI, scales.smoothing, q, x0, n, width)
         if noise_model.weighted:
             make_monotone(S, N2, at.tops, noise_model.order, n)
         for k in range(T):

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import sampled, to_host
-from gradcon.engines import cascade, model
+from gradcon.engines import model
 from gradcon.engines.choices import BY_DEFAULT, Choices
 from gradcon.engines.contract import DataTerm, Stage, StepReport, Weighting
 from gradcon.engines.cpu import smoothness
 from gradcon.engines.cpu.arguments import Model, Sample, Scales, Sums, Views
+from gradcon.engines.cpu.banks import bank_of
 from gradcon.engines.cpu.data import data_term
 from gradcon.engines.cpu.filters import blur, derivatives
 from gradcon.engines.cpu.layout import layout_of, table_shape
@@ -25,8 +26,9 @@ from gradcon.engines.cpu.solver import MultigridSolver
 from gradcon.engines.cpu.threads import Threads
 from gradcon.engines.cpu.variance import local_variances
 from gradcon.engines.cpu.warp import warp_views, with_margins
+from gradcon.engines.filters import filters_of
 from gradcon.engines.host import HostCounts, HostEngine
-from gradcon.engines.views import frames_of, kind_of, order_of, reference_seen
+from gradcon.engines.views import coupled_frames, frames_of, kind_of, order_of, reference_seen
 from gradcon.scene import Scene
 
 Field = NDArray[np.float32]
@@ -42,13 +44,14 @@ class CpuEngine(HostEngine[Field, Field]):
         self, scene: Scene, epsilon: float, threads: Threads | None = None, choices: Choices = BY_DEFAULT
     ) -> None:
         scene = scene.to_host()
-        self.choices = choices
+        self.choices, self.filters = choices, filters_of(choices)
         self.epsilon = np.float32(epsilon)
         self.shape = scene.shape
         self.reference = scene.reference
         self.M, self.m = scene.M, scene.m / scene.unit
         self.baselines = scene.baselines / scene.unit
         self.frames = frames_of(scene)
+        self.coupled = coupled_frames(self.frames, choices)
         self.kinds = np.array([kind_of(M, m) for M, m in zip(self.M, self.m, strict=True)])
         self.targets = with_margins(scene.targets, self.kinds)
         self.unit, self.truth = scene.unit, scene.known_truth
@@ -56,7 +59,7 @@ class CpuEngine(HostEngine[Field, Field]):
         self._buffers: dict[str, Field] = {}
         self._threads = threads or Threads()
         self.seen = reference_seen(scene)
-        self._solver = MultigridSolver(*scene.shape, self._threads)
+        self._solver = MultigridSolver(*scene.shape, self._threads, choices.smoothness)
 
     def upload(self, w: ArrayLike) -> Field:
         return np.ascontiguousarray(to_host(w), dtype=np.float32)
@@ -122,15 +125,15 @@ class CpuEngine(HostEngine[Field, Field]):
     ) -> tuple[Sums, Model]:
         """Return the sums of the data term, and the noise model; weights go to `kept`."""
         views = Views(
-            np.array(stage.views), self.kinds, self.M, self.m, self.frames, differences.reshape(-1, self.shape[1])
+            np.array(stage.views), self.kinds, self.M, self.m, self.coupled, differences.reshape(-1, self.shape[1])
         )
-        noise_model = self._model(w, views, stage, weighting)
+        noise_model, scales = self._model(w, views, stage, weighting), self._scales_of(stage)
         directions, T = noise_model.order.memberships.shape
-        at = layout_of(self.shape[1], stage.scales, T, directions, weighting.model, noise_model.use_scale)
+        at = layout_of(self.shape[1], scales, T, directions, weighting.model, noise_model.lowest)
         tables = self._buffer("tables", table_shape(at, self._threads.count))
         sums = Sums(*(self._buffer(name, self.shape) for name in Sums._fields))
         sample = Sample(NOTHING_KEPT, 0) if kept is None else Sample(kept, step)
-        self._threads.deal(data_term, w, views, self._scales_of(stage), noise_model, reweight, at, tables, sums, sample)
+        self._threads.deal(data_term, w, views, scales, noise_model, reweight, at, tables, sums, sample)
         return sums, noise_model
 
     def _model(self, w: Field, views: Views, stage: Stage, weighting: Weighting) -> Model:
@@ -139,23 +142,24 @@ class CpuEngine(HostEngine[Field, Field]):
         if weighting.model:
             self._threads.deal(local_variances, w, model.gaussian(model.SIGMA_C), variance)
         noises = np.array([model.acquisition_noise(self.epsilon, model.sigma(q)) for q in stage.scales], np.float32)
-        use_scale = weighting.model and weighting.scale and max(stage.scales) > 0
-        order = order_of(self.baselines[views.chosen])
-        return Model(weighting.model, variance, noises, self.epsilon, weighting.gradient, use_scale, order)
+        lowest = 1 + max(stage.scales)
+        if weighting.model and weighting.scale:
+            lowest = 0 if self.choices.scale_term == "every" else 1
+        order = order_of(self.baselines[views.chosen], self.choices.sectors == "closed")
+        return Model(weighting.model, variance, noises, self.epsilon, weighting.gradient, lowest, order)
 
     def _scales_of(self, stage: Stage) -> Scales:
         """Return the stage's scales; the reference's derivatives are kept as long as the stage lasts."""
         if stage.scales not in self._scales:
             fields = sorted({0, *stage.scales})
-            levels = range(max(stage.scales) + 1)
+            levels = 1 + max(stage.scales)
+            along = [derivatives(self.reference, self.filters, q) for q in fields]
             scales = Scales(
                 used=np.array(stage.scales),
-                even=np.array([cascade.even_taps(q) for q in levels], np.float32),
-                odd=np.array([cascade.odd_taps(q) for q in levels], np.float32),
-                spacing=np.array([cascade.spacing(q) for q in levels]),
-                radius=np.array([cascade.radius(q) for q in levels]),
-                derivatives=aligned_copy(np.concatenate([derivatives(self.reference, q) for q in fields])),
-                place=np.array([fields.index(q) if q in fields else -1 for q in levels]),
+                smoothing=bank_of(self.filters, levels),
+                blurring=bank_of(self.filters._replace(composed=False), levels),
+                derivatives=aligned_copy(np.concatenate(along)),
+                place=np.array([fields.index(q) if q in fields else -1 for q in range(levels)]),
             )
             self._scales = {stage.scales: scales}
         return self._scales[stage.scales]

@@ -1,8 +1,9 @@
 """Where the data term keeps its rows: a table S for each thread, most of which are rings.
 
-The data term runs down the image in strips of a few rows.  A filter that reaches below the strip needs the level before
-it up to some rows ahead, and some rows behind.  So every level has a ring of rows for each view, in which row y stands
-at y modulo the size of the ring.  The columns of S have a margin on both sides for what filters need beyond a tile.
+The data term runs down the image in strips of a few rows.  A filter that reaches below the strip needs the level that
+it is made from up to some rows ahead, and some rows behind.  So every level has a ring of rows for each view, in which
+row y stands at y modulo the size of the ring.  The columns of S have a margin on both sides for what filters need
+beyond a tile.
 
 Loads and stores of whole vectors are up to twice as fast if none of them lies across two cache lines.  So rows of S
 begin on a cache line, and the first column that is computed of a level stands on one, too (`origin`).
@@ -15,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcon.engines import cascade
+from gradcon.engines.cpu.arguments import Bank, Scales
 from gradcon.engines.cpu.memory import LINE
 
 STRIP = 8  # rows
 TILE_COLUMNS = 512
+NEVER = 2**30  # farther down than any row
 MARGINS = 8  # a tile is at least this many times as wide as the margin on one side, so that margins do not dominate
 
 # Rows of S that all functions use in the same way; the others come after them.
@@ -54,53 +56,71 @@ class Layout(NamedTuple):
     rows: int  # in all
 
 
-def layout_of(
-    width: int, scales: tuple[int, ...], views: int, directions: int, weighted: bool, scale_term: bool
-) -> Layout:
-    """Lay out the table S for a stage."""
-    top = max(scales)
-    reach = cascade.PAIRS * np.array([cascade.spacing(q) for q in range(top + 1)])
-    ahead = np.append(np.cumsum(reach[:0:-1])[::-1], 0)  # what the levels above need of each level
-    finest = ahead + np.where(np.arange(top + 1) == 0, reach[0] if scale_term else 0, 0)
-    used = np.isin(np.arange(top + 1), scales)
-    # The oldest row that a level must keep: one for the next level's filter, or the strip itself where it is used.
-    filtered = np.append(ahead[1:] - reach[1:], 0)
-    behind = np.where(used, np.minimum(filtered, 0), filtered)
+class Reach(NamedTuple):
+    """Which levels of a bank are needed around a strip; the last place, which is also place -1, is the image's."""
+
+    needed: NDArray[np.bool_]
+    ahead: Indices  # rows below the strip, and columns on either side of a tile
+    oldest: Indices  # the first row that is still needed, counted from the strip's
+
+
+def reach_of(bank: Bank, wanted: NDArray[np.bool_]) -> Reach:
+    """Return what some levels need in the rows of a strip."""
+    found = Reach(np.append(wanted, False), np.zeros(len(wanted) + 1, np.intp), np.append(oldest_of(wanted), NEVER))
+    for q in range(len(wanted) - 1, -1, -1):
+        if found.needed[q]:
+            source, reach = bank.source[q], bank.reach[q]
+            found.needed[source] = True
+            found.ahead[source] = max(found.ahead[source], found.ahead[q] + reach)
+            found.oldest[source] = min(found.oldest[source], found.ahead[q] - reach)
+    return found
+
+
+def oldest_of(wanted: NDArray[np.bool_]) -> Indices:
+    """Return the first row that a strip needs of levels that are only used in its own rows."""
+    return np.where(wanted, 0, NEVER)
+
+
+def layout_of(width: int, scales: Scales, views: int, directions: int, weighted: bool, lowest: int) -> Layout:
+    """Lay out the table S for a stage; `lowest` as in `Model`."""
+    levels = np.arange(len(scales.place))
+    used = np.isin(levels, scales.used)
+    blurred, smoothed = reach_of(scales.blurring, used & (levels >= lowest)), reach_of(scales.smoothing, used)
+    needed, ahead, oldest = smoothed.needed[:-1], smoothed.ahead[:-1], smoothed.oldest[:-1]
+    with_g, oldest_g = used.copy(), oldest_of(used)
+    if blurred.needed[-1]:  # it is made of g at level 0
+        needed[0] = with_g[0] = True
+        ahead[0], oldest_g[0] = max(ahead[0], blurred.ahead[-1]), min(oldest_g[0], blurred.oldest[-1])
+    beyond = max(int((ahead + scales.smoothing.reach)[needed].max()), int(blurred.ahead[-1]))
     rows = FREE
 
     def rings(which: NDArray[np.bool_], oldest: Indices, newest: Indices, count: int) -> Rings:
         nonlocal rows
-        size = 2 ** np.ceil(np.log2(STRIP + newest - oldest)).astype(np.intp)
-        first = np.full(top + 1, -1)
+        size = 2 ** np.ceil(np.log2(STRIP + newest - np.minimum(oldest, newest))).astype(np.intp)
+        first = np.full(len(levels), -1)
         for q in np.flatnonzero(which):
             first[q] = rows
             rows += size[q] * count
-        return Rings(first, size, newest.astype(np.intp))
+        return Rings(first, size, newest)
 
     def some(count: int) -> int:
         nonlocal rows
         rows += count
         return rows - count
 
-    every, none = np.ones(top + 1, bool), np.zeros(top + 1, np.intp)
-    blurs = every if scale_term else ~every
-    before_blur = none.copy()
-    if scale_term:
-        before_blur[0] = min(ahead[0] - reach[0], 0) if used[0] else ahead[0] - reach[0]
-    beyond = int(finest[0] + reach[0])
     return Layout(
         views=views,
         columns=min(width, up_to_line(max(TILE_COLUMNS, MARGINS * beyond))),
         margin=up_to_line(beyond),
-        dI=rings(every, behind, finest, views),
-        g=rings(used | (blurs & (np.arange(top + 1) == 0)), before_blur, finest, views + 1),
-        G=rings(used & weighted, none, finest, views),
-        blurred=rings(blurs, behind, ahead, views + 1),
+        dI=rings(needed, oldest, ahead, views),
+        g=rings(with_g, oldest_g, ahead, views + 1),
+        G=rings(used & weighted, oldest_of(used), ahead, views),
+        blurred=rings(blurred.needed[:-1], blurred.oldest[:-1], blurred.ahead[:-1], views + 1),
         sums=some(2 * STRIP + 2),
-        bounds=some(len(scales)),
+        bounds=some(len(scales.used)),
         total=some(4),
         tops=some(directions),
-        N2=some(len(scales) * views),
+        N2=some(len(scales.used) * views),
         rows=rows,
     )
 

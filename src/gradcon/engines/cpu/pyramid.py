@@ -1,4 +1,4 @@
-"""The levels of the cascade for one row: dI, g and G of a view, and what the scale term smooths.
+"""The levels of a bank of filters for one row: dI, g and G of a view, and what the scale term smooths.
 
 Filters are linear, so they run on the difference of the warped target and the reference.  That gives dI itself, and
 G without a difference of two large numbers.  Past the borders of the image, the difference repeats.  A level therefore
@@ -7,14 +7,16 @@ changes up to its filter's radius past them, and repeats from there on.
 
 import numpy as np
 
-from gradcon.engines.cascade import PAIRS
 from gradcon.engines.cpu import row_filters as filters
 from gradcon.engines.cpu import row_model as model
+from gradcon.engines.cpu.banks import IMAGE
 from gradcon.engines.cpu.coupling import column_gradients, coupling_row, gradients, project, row_gradients
 from gradcon.engines.cpu.layout import CX, CY, DERIVED, DX, DY, SMOOTHED, STRIP, UNUSED
 from gradcon.engines.cpu.memory import LINE
 from gradcon.engines.cpu.row_filters import Source
-from gradcon.engines.cpu.rows import called, inlined, row
+from gradcon.engines.cpu.rows import called_lent as called
+from gradcon.engines.cpu.rows import inlined_lent as inlined
+from gradcon.engines.cpu.rows import row
 from gradcon.engines.views import COLUMN, ROW
 
 
@@ -40,17 +42,17 @@ def origin_of(at, first):
 
 
 @inlined
-def level_columns(at, rings, scales, q, x0, n, width):
+def level_columns(at, rings, bank, q, x0, n, width):
     """Return the first and the last columns of a field at level q, and where column 0 of the tile stands."""
-    first, end = columns_of(x0, n, width, rings.ahead[q], scales.radius[q])
+    first, end = columns_of(x0, n, width, rings.ahead[q], bank.radius[q])
     return first, end, origin_of(at, first)
 
 
 @inlined
-def level_source(S, at, rings, scales, q, k, x0, n, height, width):
+def level_source(S, at, rings, bank, q, k, x0, n, height, width):
     """Return view k of a field at level q as a source of filters."""
-    first_row, size, radius = rings.first[q] + k * rings.size[q], rings.size[q], scales.radius[q]
-    first, end, origin = level_columns(at, rings, scales, q, x0, n, width)
+    first_row, size, radius = rings.first[q] + k * rings.size[q], rings.size[q], bank.radius[q]
+    first, end, origin = level_columns(at, rings, bank, q, x0, n, width)
     return Source(S, first_row, size - 1, -radius, height - 1 + radius, origin, origin, first, end)
 
 
@@ -81,15 +83,15 @@ def gradient_row(S, at, w, views, scales, source, q, k, y, x0, origin, first, en
     in which column 0 of the tile stands at `origin`.
     """
     height, n, x, t = w.shape[0], end - first, x0 + first, views.chosen[k]
-    kind, reach, frames = views.kinds[t], PAIRS * scales.spacing[q], views.frames
+    kind, bank, frames = views.kinds[t], scales.smoothing, views.frames
     left, right, top, bottom = frames[t, 0], frames[t, 1], frames[t, 2], frames[t, 3]
     g = row(S, ring_row(at.g, q, k, y), at.margin + first)
     G = row(S, UNUSED if at.G.first[q] < 0 else ring_row(at.G, q, k, y), at.margin + first)
     line, dx, dy = row(w, y, x), row(S, DX, origin + first), row(S, DY, at.margin + first)
     rx, ry = reference_row(scales, q, 0, y, x, height), reference_row(scales, q, 1, y, x, height)
     if kind != ROW:
-        filters.derive_across(source, y, scales, q, S, DERIVED, first - reach, end + reach)
-        filters.smooth_along(row(S, DERIVED, source.scratch + first), scales, q, dy, n)
+        filters.derive_across(source, y, bank, q, S, DERIVED, first - bank.reach[q], end + bank.reach[q])
+        filters.smooth_along(S, DERIVED, source.scratch + first, bank, q, dy, n)
     if kind == ROW:
         b = np.float32(views.m[t, 0] if top <= y <= bottom else 0)
         row_gradients(b, x, left, right, line, dx, rx, g, G, n)
@@ -110,23 +112,23 @@ def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
     They are used in the band y0 to y1, and everywhere at level 0, because the scale term smooths them.  There, |dI| and
     |g| are added to the sums over all views.
     """
-    height, width = w.shape
-    first, end, origin = level_columns(at, at.dI, scales, q, x0, n, width)
+    (height, width), bank = w.shape, scales.smoothing
+    first, end, origin = level_columns(at, at.dI, bank, q, x0, n, width)
     g_first, g_end = columns_of(x0, n, width, at.dI.ahead[0] if q == 0 else 0, 0)
-    reach = PAIRS * scales.spacing[q]
-    if q == 0:
+    finer, reach = bank.source[q], bank.reach[q]
+    if finer == IMAGE:
         source = image_source(at, views, k, x0, height, width)
     else:
-        source = level_source(S, at, at.dI, scales, q - 1, k, x0, n, height, width)
-    smoothed, derived = row(S, SMOOTHED, source.scratch + first), row(S, DX, origin + first)
+        source = level_source(S, at, at.dI, bank, finer, k, x0, n, height, width)
+    smoothed, derived = source.scratch + first, row(S, DX, origin + first)
     for y in range(start, stop):
-        filters.smooth_across(source, False, y, scales, q, S, SMOOTHED, first - reach, end + reach)
+        filters.smooth_across(source, False, y, bank, q, S, SMOOTHED, first - reach, end + reach)
         # Also where the derivative is not wanted: two loops may round differently, and a row is the same in every band.
         to = row(S, ring_row(at.dI, q, k, y), origin + first)
         if views.kinds[views.chosen[k]] != COLUMN:
-            filters.smooth_and_derive_along(smoothed, scales, q, to, derived, end - first)
+            filters.smooth_and_derive_along(S, SMOOTHED, smoothed, bank, q, to, derived, end - first)
         else:
-            filters.smooth_along(smoothed, scales, q, to, end - first)
+            filters.smooth_along(S, SMOOTHED, smoothed, bank, q, to, end - first)
         if at.g.first[q] >= 0 and (0 <= y < height if q == 0 else y0 <= y < y1):
             gradient_row(S, at, w, views, scales, source, q, k, y, x0, origin, g_first, g_end)
             if q == 0:
@@ -137,15 +139,16 @@ def level_rows(S, at, w, views, scales, q, k, start, stop, y0, y1, x0, n):
 
 
 @called
-def blurred_rows(S, at, height, width, scales, q, k, start, stop, x0, n):
+def blurred_rows(S, at, height, width, bank, q, k, start, stop, x0, n):
     """Compute rows of view k's squared gradient, smoothed to level q; the squared residual disparity is view T."""
-    reach = PAIRS * scales.spacing[q]
-    first, end, origin = level_columns(at, at.blurred, scales, q, x0, n, width)
-    if q == 0:
+    finer, reach = bank.source[q], bank.reach[q]
+    first, end, origin = level_columns(at, at.blurred, bank, q, x0, n, width)
+    if finer == IMAGE:
         source = gradient_source(S, at, k, x0, height, width)
     else:
-        source = level_source(S, at, at.blurred, scales, q - 1, k, x0, n, height, width)
-    smoothed = row(S, SMOOTHED, source.scratch + first)
+        source = level_source(S, at, at.blurred, bank, finer, k, x0, n, height, width)
+    smoothed = source.scratch + first
     for y in range(start, stop):
-        filters.smooth_across(source, q == 0, y, scales, q, S, SMOOTHED, first - reach, end + reach)
-        filters.smooth_along(smoothed, scales, q, row(S, ring_row(at.blurred, q, k, y), origin + first), end - first)
+        to = row(S, ring_row(at.blurred, q, k, y), origin + first)
+        filters.smooth_across(source, finer == IMAGE, y, bank, q, S, SMOOTHED, first - reach, end + reach)
+        filters.smooth_along(S, SMOOTHED, smoothed, bank, q, to, end - first)

@@ -12,9 +12,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from gradcon.engines.cpu.compiling import OPTIONS, called, compiled, inlined
+from gradcon.engines.cpu.compiling import OPTIONS, called, called_lent, compiled, inlined, inlined_lent
 
-__all__ = ["OPTIONS", "called", "compiled", "inlined", "row"]
+__all__ = ["OPTIONS", "called", "called_lent", "compiled", "inlined", "inlined_lent", "row"]
 
 
 @intrinsic

@@ -11,32 +11,39 @@ reweight_of = inlined(model.smoothness_reweight)
 link = inlined(model.link)
 
 
+# The planes of phi: what they multiply differences of neighbours but one along x and along y by, to get w_x and w_y.
+# One plane serves both axes; or each axis has its own, which knows only the differences along it.
+PLANES = {
+    "isotropic": np.array([[0.5, 0.5]], np.float32),
+    "anisotropic": np.array([[0.5, 0.0], [0.0, 0.5]], np.float32),
+}
+
 # The solver's arrays have a margin of one pixel, which stays zero, and its rows count from 1: `first` to `end` are such
 # rows.  The functions fill the finest level of the solver, each after the one before it has filled all rows.
 
 
 @called
-def assemble_reweights(first, end, w, reweight, phi):
-    """Compute phi at w, or 1 while w is not an estimate yet."""
+def assemble_reweights(first, end, w, reweight, half_x, half_y, phi):
+    """Compute a plane of phi at w, or 1 while w is not an estimate yet."""
     height, width = w.shape
     for y in range(first - 1, end - 1):
         up, down, line, out = w[max(y - 1, 0)], w[min(y + 1, height - 1)], w[y], phi[y]
         for x in range(width):
-            wx = model.HALF * (line[min(x + 1, width - 1)] - line[max(x - 1, 0)])
-            wy = model.HALF * (down[x] - up[x])
+            wx = half_x * (line[min(x + 1, width - 1)] - line[max(x - 1, 0)])
+            wy = half_y * (down[x] - up[x])
             out[x] = reweight_of(wx, wy) if reweight else model.ONE
 
 
 @called
-def assemble_links(first, end, phi, diagonal, alpha, data, right, below):
+def assemble_links(first, end, phi_x, phi_y, diagonal, alpha, data, right, below):
     """Copy the data term, and compute the links alpha L."""
-    height, width = phi.shape
+    height, width = phi_x.shape
     for y in range(first - 1, end - 1):
         data_row, right_row, below_row = data[y + 1, 1:-1], right[y + 1, 1:-1], below[y + 1, 1:-1]
-        here, next_row = phi[y], phi[min(y + 1, height - 1)]
+        across, here, next_row = phi_x[y], phi_y[y], phi_y[min(y + 1, height - 1)]
         has_below = np.float32(alpha if y < height - 1 else 0)
         for x in range(width - 1):
-            right_row[x] = alpha * link(here[x], here[x + 1])
+            right_row[x] = alpha * link(across[x], across[x + 1])
         for x in range(width):
             data_row[x] = diagonal[y, x]
             below_row[x] = has_below * link(here[x], next_row[x])
