@@ -15,7 +15,12 @@ class Choice:
     """The alpha that each fold chose."""
 
     alphas: list[float]  # one per fold
-    of_scene: dict[str, float]  # the alpha with which each scene is judged
+    of_scene: dict[str, float]  # the alpha that the folds without the scene chose
+
+    @property
+    def usual(self) -> float:
+        """The alpha that most folds chose; of several, the first."""
+        return max(self.alphas, key=self.alphas.count)
 
 
 def choose(rmse: Mapping[float, Mapping[str, float]], folds: Sequence[Sequence[str]]) -> Choice:

@@ -105,11 +105,11 @@ def _row(verdict: Verdict, who: Contender, scenes: list[KnownScene], outcomes: O
     found = {key: {name: record["rmse"][-1] for name, record in runs.items()} for key, runs in records.items()}
     disturbed = [values for key, values in found.items() if key != FRAME]
     by_scene = {scene.name: mean(values[scene.name] for values in disturbed) for scene in scenes}
-    undisturbed = verdict.chosen(who.key)
+    undisturbed = verdict.cross_validated(who.key)
     return {
         "label": who.label,
         "rmse": mean(by_scene.values()),  # over the disturbances, like `scenes`
-        "undisturbed": mean(undisturbed[scene.name]["rmse"][-1] for scene in scenes),
+        "undisturbed": mean(undisturbed[scene.name] for scene in scenes),
         "by_change": {key: mean(values.values()) for key, values in found.items()},
         "alphas": verdict.choices[who.key].alphas,
         "scenes": by_scene,
