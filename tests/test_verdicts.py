@@ -219,7 +219,7 @@ def test_the_limit_of_a_step_is_judged_by_early_and_by_final_errors() -> None:
     contenders = [step_limit.limited(who, factor) for who, factors in step_limit.FACTORS for factor in factors]
     verdict = judged(Comparison(dataset(), contenders, SETUP), runs)
     assert [question.claim(verdict).supported for question in step_limit.QUESTIONS] == [True, True, True]
-    runs |= {"naive-4": runs["naive-1"], "coarse-to-fine-2": runs["coarse-to-fine-1"]}
+    runs |= {"progressive-0.25": runs["progressive-1"], "coarse-to-fine-2": runs["coarse-to-fine-1"]}
     runs |= {"coarse-to-fine-0.5": runs["coarse-to-fine-1"]}
     verdict = judged(Comparison(dataset(), contenders, SETUP), runs)
     assert [question.claim(verdict).supported for question in step_limit.QUESTIONS] == [False, False, False]
