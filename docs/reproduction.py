@@ -17,7 +17,7 @@ from PIL import Image
 
 from gradcon.experiments import EXPERIMENTS
 from gradcon.experiments.counts import COUNTS_EXPLAINED
-from gradcon.experiments.experiment import Column
+from gradcon.experiments.experiment import VERDICTS, Column
 from gradcon.experiments.report import claims_table, made, sections, table_lines
 from gradcon.experiments.results import commit
 from gradcon.files import to_json
@@ -26,7 +26,7 @@ from gradcon.identity import sources
 DOCS = Path(__file__).parent
 RESULTS, TEMPLATE, PAGE = (DOCS / f"reproduction.{end}" for end in ("json", "md.j2", "md"))
 PICTURES = "images/reproduction-"
-COLOURS = 128  # of a picture
+COLOURS = 256  # of a picture
 DIGITS = 6  # of a number
 
 Results = dict[str, Any]
@@ -64,9 +64,21 @@ def page(results: Results) -> str:
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         counts=COUNTS_EXPLAINED,
         statements="\n".join(table_lines(claims_table(results))),
+        verdicts=_verdicts(results),
         section=lambda name: _section(by_name[name]) if name in by_name else "These results are still to be made.",
         value=value,
     )
+
+
+def _verdicts(results: Results) -> str:
+    """Count the verdicts on the statements, for gradcon's choices and as printed."""
+    texts = []
+    for form, key in (("with gradcon's choices", "supported"), ("as printed", "as_printed")):
+        claims = [claim[key] for one in results["experiments"].values() for claim in one["claims"]]
+        judged = [VERDICTS[claim] if key == "supported" else claim for claim in claims if key == "supported" or claim]
+        counts = ", ".join(f"{judged.count(verdict)} {verdict}" for verdict in VERDICTS.values() if verdict in judged)
+        texts.append(f"{form}, {len(judged)} were judged: {counts}")
+    return "; ".join(texts)
 
 
 def _names(described: list[dict[str, Any]]) -> list[str]:
