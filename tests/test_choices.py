@@ -33,8 +33,6 @@ from gradcon.methods.loop import minimise
 from gradcon.methods.options import PAPER_EPSILON
 from gradcon.methods.schedules import build
 
-MAKES_CHOICES = ("cpu",)  # the engines that make all of them
-
 OF_A_STEP = ("scale_term", "unseen", "sectors", "smoothness", "smoothness_weight", "filters", "widths")
 ALONE = {name: Choices(**{name: VALUES[name][1]}) for name in OF_A_STEP}
 CHOICES = {**ALONE, "composed gaussians": Choices(filters="gaussians", widths="composed"), "printed": PRINTED}
@@ -49,7 +47,7 @@ CHOSEN_SCENES = {
     "areas not seen": random_scene((27, 32), ((1, 0), (0, 1), (1, -1)), seen=random_areas(4, (27, 32))),
 }
 
-compiled = pytest.mark.parametrize("name", [each for each in COMPILED if each.values[0] in MAKES_CHOICES])
+compiled = pytest.mark.parametrize("name", COMPILED)
 every_choice = pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES.keys())
 every_scene = pytest.mark.parametrize("scene", CHOSEN_SCENES.values(), ids=CHOSEN_SCENES.keys())
 
@@ -94,9 +92,9 @@ def test_data_term_and_weights_agree(name: str, choices: Choices, scene: Scene, 
         expected = expected_term(scene, choices, stage, True)
         got = data_term(engine, some_disparity(scene, size=2.0), stage, True, sample=3)
         for a, b in zip(got[:2], expected[:2], strict=True):
-            assert np.abs(a - b).max() <= 2e-4 * np.abs(b).max()
+            assert np.abs(a - b).max() <= (2e-4 if name == "cpu" else 1e-3) * np.abs(b).max()
             assert np.abs(a - b).mean() <= 1e-4 * np.abs(b).mean() + 1e-12
-        assert got.weights == pytest.approx(expected.weights, rel=5e-3)
+        assert got.weights == pytest.approx(expected.weights, rel=5e-3 if name == "cpu" else 2e-3)
 
 
 @pytest.mark.parametrize(

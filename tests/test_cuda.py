@@ -6,7 +6,6 @@ if CuPy finds a GPU, the same tests run on it, and whole runs too.
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from engine_cases import (
     NO_GPU,
     ON_GPU,
-    SCENES,
     blank_scene,
     data_term,
     dense_solution,
@@ -41,28 +39,7 @@ from simt import EmulatedGpu
 
 pytestmark = pytest.mark.slow
 
-CHOICES = {
-    "a scale term on every scale": Choices(scale_term="every"),
-    "coupled where not seen": Choices(unseen="coupled"),
-    "closed sectors": Choices(sectors="closed"),
-    "a norm for each axis": Choices(smoothness="anisotropic"),
-    "all of the smoothness": Choices(smoothness_weight="whole"),
-    "Gaussians": Choices(filters="gaussians"),
-    "composed widths": Choices(widths="composed"),
-    "composed Gaussians": Choices(filters="gaussians", widths="composed"),
-    "printed": PRINTED,
-    "printed, with composed widths": replace(PRINTED, widths="composed"),
-}
-CROSS, GRID = ((1, 0), (-1, 0), (0, 1), (0, -2), (2, 0)), [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
-VIEWS = {
-    "cross": random_scene(baselines=CROSS),
-    "grid": random_scene((33, 40), GRID),
-    "rotated cameras": SCENES["rotated cameras"],
-    "areas not seen": SCENES["areas not seen"],
-}
-
 on_gpu = pytest.mark.parametrize("name", ON_GPU)
-every_choice = pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES.keys())
 by_default_and_printed = pytest.mark.parametrize("choices", [BY_DEFAULT, PRINTED], ids=["by default", "printed"])
 EPSILON = PAPER_EPSILON
 
@@ -97,50 +74,6 @@ def test_views_at_many_distances_are_weighed_in_groups(name, noise, choices, mon
     np.testing.assert_array_equal(found[0], found[2])
     expected = data_term(make("reference", choices)(scene), w, stage)
     assert np.abs(found[0][0] - expected.diagonal).max() <= 2e-3 * expected.diagonal.max()
-
-
-@every_choice
-@pytest.mark.parametrize("scales", [(0,), (2, 1, 0), (4, 3, 2, 1)])
-@pytest.mark.parametrize("scene", VIEWS.values(), ids=VIEWS.keys())
-@on_gpu
-def test_every_choice_agrees_with_the_reference(name, scene, scales, choices):
-    stage = Stage(tuple(range(len(scene.baselines))), scales, 0.5, 0.5, Weighting())
-    reference, engine = (make(one, choices)(scene) for one in ("reference", name))
-    w = some_disparity(scene, size=2.0)  # far enough to leave the image
-    there, here = reference.upload(w), engine.upload(w)
-    assert engine.warped_images(here, stage) == pytest.approx(reference.warped_images(there, stage), abs=2e-5)
-    expected, got = (data_term(one, w, stage, sample=3) for one in (reference, engine))
-    for a, b in zip(got[:2], expected[:2], strict=True):
-        assert np.abs(a - b).max() <= 1e-3 * np.abs(b).max()
-    assert got.weights == pytest.approx(expected.weights, rel=2e-3)
-    wanted, step = reference.step(there, stage), engine.step(here, stage)
-    assert np.abs(engine.download(step.w) - wanted.w).mean() < 3e-4
-    assert step.report.clipped == pytest.approx(wanted.report.clipped, abs=5e-3)
-    assert engine.download(engine.deviation(here, stage)) == pytest.approx(reference.deviation(there, stage), rel=1e-3)
-
-
-@every_choice
-@pytest.mark.parametrize(("method", "without"), [("naive", None), ("gcm", "scale"), ("gcm", "gradient")])
-@on_gpu
-def test_every_choice_agrees_with_the_reference_without_terms(name, method, without, choices):
-    scene = VIEWS["grid"]
-    stage, w = build(method, scene.baselines, 0.5, 3, without)[0], some_disparity(scene, size=2.0)
-    expected, got = (data_term(make(one, choices)(scene), w, stage)[:2] for one in ("reference", name))
-    for a, b in zip(got, expected, strict=True):
-        assert np.abs(a - b).max() <= 1e-3 * np.abs(b).max()
-
-
-@pytest.mark.parametrize("shape", [(30, 43), (17, 16), (1, 40), (40, 1), (2, 2), (1, 1)])
-@pytest.mark.parametrize("reweight", [False, True])
-@on_gpu
-def test_the_solver_agrees_with_the_reference_for_each_axis(name, shape, reweight, monkeypatch):
-    monkeypatch.setattr(cuda_solver, "INNER_TOLERANCE", 1e-7)
-    w, term = random_system(shape, seed=3, empty=0.0)
-    choices = Choices(smoothness="anisotropic")
-    expected, dw = (
-        solve(make(one, choices)(blank_scene(shape)), w, term, 0.5, reweight) for one in ("reference", name)
-    )
-    assert np.abs(dw - expected).max() <= 1e-4 * np.abs(expected).max() + 1e-12
 
 
 # Depending on how many pixels are left to shared memory, the levels in between are done in pairs, or one by one.

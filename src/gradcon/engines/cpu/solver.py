@@ -15,7 +15,7 @@ from gradcon.engines.cpu.threads import Threads
 Field = NDArray[np.float32]
 INNER_TOLERANCE = 1e-3  # of the residual in the preconditioner's norm; a tighter one changes no RMSE by 0.001
 # Where pixels are linked far more strongly along one axis, joining 2 x 2 of them helps less: 50 to 120 iterations.
-INNER_MOST = {"isotropic": 100, "anisotropic": 400}
+INNER_MOST = {"isotropic": 100, "anisotropic": 500}
 ROWS_A_THREAD = 32  # at least: fewer are not worth a meeting
 
 

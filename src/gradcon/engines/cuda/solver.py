@@ -15,7 +15,8 @@ ARRAYS, BOTTOM_ARRAYS, MOST_LEVELS, TILE_PIXELS = 13, 6, 20, 18 * 34
 BOTTOM_PIXELS = 64 * 64  # levels up to this size are in shared memory
 INNER_TOLERANCE = 1e-3  # as in the cpu engine
 INNER_MOST = 100
-ANISOTROPIC_MOST = 500  # multigrid joins pixels along both axes, also where the smoothness links them along one only
+# As in the cpu engine: multigrid joins pixels along both axes, also where the smoothness links them along one only.
+ANISOTROPIC_MOST = 500
 
 
 class Solver:
