@@ -94,7 +94,7 @@ def test_data_term_and_weights_agree(name: str, choices: Choices, scene: Scene, 
         for a, b in zip(got[:2], expected[:2], strict=True):
             assert np.abs(a - b).max() <= (2e-4 if name == "cpu" else 1e-3) * np.abs(b).max()
             assert np.abs(a - b).mean() <= 1e-4 * np.abs(b).mean() + 1e-12
-        assert got.weights == pytest.approx(expected.weights, rel=5e-3 if name == "cpu" else 2e-3)
+        assert got.weights == pytest.approx(expected.weights, rel=5e-3)
 
 
 @pytest.mark.parametrize(
