@@ -63,7 +63,7 @@ class Scene(SharedPixels, ShownScene):
         Whatever else the source knows, such as camera parameters or units, in plain types.
     white : float, optional
         What all views are divided by, as a fraction of their type's range, instead of the value that their brightest
-        pixel suggests.  The frames of a video share one value.
+        pixel suggests.
     seen : (1 + T, height, width) array of bool, optional
         Which pixels of each view its camera saw, the reference first; by default all.  The others are never compared,
         and no ground truth counts where the reference saw nothing.
