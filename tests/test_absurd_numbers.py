@@ -203,6 +203,13 @@ def test_cameras_beyond_measure_are_refused_by_their_field(field, value):
         Scene(views()[0], views()[1:2], transforms=(value * np.eye(3)[None], np.ones((1, 3))))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("nearest", [0, -1, np.nan, np.inf, True, "a", [1.0], 1e-300, 1e300])
+def test_a_length_that_is_no_unit_is_refused_without_a_warning(nearest):
+    with pytest.raises(InputError, match=r"^(nearest: .* is not the length of a baseline|calibration: product)"):
+        Scene.from_cameras(views()[0], views()[1:3], three_cameras(t=[1e11, 0, 0]), nearest=nearest)
+
+
 @pytest.mark.parametrize("focal", [1e-9, 1e-6, 1e6, 1e9])
 def test_every_view_has_a_camera_however_far_its_focal_length_is_from_the_others(focal):
     K = np.array([[focal, 0, 16], [0, 20, 12], [0, 0, 1]])

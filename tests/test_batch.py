@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from batch_scenes import QUICK, batch, everything, job_files, leftovers, results, rows, start_batch, write_scenes
-from gradcon import Options, estimate, open_scene, synth
+from gradcon import InputError, Options, estimate, open_scene, run_batch, synth
 from gradcon.cli import main
 from waiting import PATIENCE, wait_until
 
@@ -152,6 +152,14 @@ def test_an_output_folder_of_another_run_is_refused(tmp_path: Path, capsys: pyte
         assert "is one of the scenes' folders" in refusal(capsys, given, "--out", scene)
     assert "there is no such folder or file" in refusal(capsys, scene, tmp_path / "typo", "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_a_single_path_needs_no_list(tmp_path: Path) -> None:
+    for given in (tmp_path / "typo", str(tmp_path / "typo")):
+        with pytest.raises(InputError, match=r"typo: there is no such folder or file"):
+            run_batch(given, tmp_path / "out")
+    with pytest.raises(InputError, match=r"^scenes: a int is neither a path nor a list of paths"):
+        run_batch(5, tmp_path / "out")
 
 
 def test_other_parameters_are_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

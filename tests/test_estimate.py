@@ -198,6 +198,15 @@ def test_callback_sees_every_solve_and_may_stop(method, end):
     assert result.stopped.reason is StopReason.CALLBACK
 
 
+def test_a_result_is_equal_to_itself_alone():
+    scene = synth.render("planes", (24, 24), views=3)
+    one, other = (estimate(scene, Options("gcm", solves=1), engine="reference") for _ in range(2))
+    assert one == one  # noqa: PLR0124
+    assert one != other
+    assert [other, one].index(one) == 1
+    assert len({one, other}) == 2
+
+
 def test_history_and_summary_say_what_happened():
     scene = synth.render("planes", (40, 40), grid=3)
     result = estimate(scene, Options("gcm", solves=3))

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import event
 
 import gradcon
 from gradcon import Camera, EveryView, InputError, Scene, estimate_views, read_views, synth
+from gradcon.engines.cpu.sweep.differences import smallest_difference
+from gradcon.methods.every_view import estimation
 from gradcon.methods.every_view.carrying import carried, filled
 from gradcon.methods.every_view.consistency import settled, surer
+from gradcon.methods.every_view.estimation import _wanted
 from gradcon.methods.every_view.evidence import Evidence, Witness, evidence_of_map
 from gradcon.methods.every_view.relations import Relation, relation
 from gradcon.result.every_view import place_of
@@ -23,6 +27,7 @@ from gradcon.synth.raycast import depth
 from gradcon.synth.rendering import Shot, shoot
 
 SIZE = (64, 96)
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +240,42 @@ def test_wrong_names_are_refused() -> None:
     twice.target_names = [twice.target_names[0]] * 2
     with pytest.raises(InputError, match="name of several views"):
         estimate_views(twice)
+
+
+def test_names_are_compared_in_a_time_that_is_linear_in_the_views() -> None:
+    compared = 0
+
+    class Name(str):
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    scene = synth.render("planes", size=(32, 32), views=3)
+    scene.target_names = [Name(f"view {k}") for k in range(1000)]
+    asked = [Name(f"view {k}") for k in range(500)]
+    assert _wanted(scene, None) == [scene.reference_name, *scene.target_names]
+    assert _wanted(scene, asked) == asked
+    assert compared < 10_000
+
+
+def test_what_is_compiled_late_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """As for views whose brightness is compensated, if their kernels have not been compiled before."""
+
+    def compiled_late(*_: object, **__: object) -> None:
+        event.start_event("numba:compile", {"dispatcher": smallest_difference})
+        event.end_event("numba:compile")
+        raise InputError("the look", "ends here")
+
+    monkeypatch.setattr(estimation, "compile_for", lambda *_: None)
+    monkeypatch.setattr(estimation, "prepare_where_it_fits", compiled_late)
+    scene = synth.render("planes", size=(32, 32), views=3)
+    for progress, said in ((True, 1), (False, 0)):
+        with pytest.raises(InputError, match="ends here"):
+            estimate_views(scene, engine="cpu", progress=progress)
+        assert capsys.readouterr().err.count("compiling") == said
 
 
 @pytest.mark.slow

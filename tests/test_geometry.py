@@ -136,6 +136,7 @@ GOOD = {"K": np.diag([100.0, 100, 1]), "R": np.eye(3), "t": np.zeros(3)}
         ("R", [["a", "b", "c"]] * 3, "R is not an array of numbers"),
         ("R", [[1, 0], [0, 1, 0], [0, 0, 1]], "R is not an array of numbers"),
         ("R", 1.01 * np.eye(3), "not a rotation"),
+        ("R", 2 * np.eye(3), "not a rotation"),
         ("R", np.diag([1.0, 1.0, -1.0]), "not a rotation"),
         ("K", np.diag([100.0, 100, 2]), "intrinsic"),
         ("K", np.diag([0.0, 100, 1]), "intrinsic"),
@@ -144,3 +145,31 @@ GOOD = {"K": np.diag([100.0, 100, 1]), "R": np.eye(3), "t": np.zeros(3)}
 def test_invalid_cameras_are_refused_by_name(field: str, value: object, said: str) -> None:
     with pytest.raises(InputError, match=f"^left.png: .*{said}"):
         Camera.of(**{**GOOD, field: value}, name="left.png")
+    with pytest.raises(InputError, match=f"^camera: .*{said}"):
+        Camera(**{**GOOD, field: value})
+
+
+def test_a_camera_takes_lists() -> None:
+    lists = Camera(*(GOOD[field].tolist() for field in "KRt"))
+    assert lists == Camera(**GOOD)
+    np.testing.assert_array_equal(lists.relative_to(Camera(GOOD["K"], GOOD["R"], [1, 0, 0]))[1], [-100, 0, 0])
+
+
+@pytest.mark.parametrize("decimals", [3, 4, 6])
+def test_rotations_may_be_rounded(rng: np.random.Generator, decimals: int) -> None:
+    for degrees in rng.uniform(0, 180, 200):
+        Camera(**{**GOOD, "R": rotation(rng, degrees).round(decimals)})
+
+
+def test_cameras_are_equal_if_their_numbers_are(rng: np.random.Generator) -> None:
+    one = camera(rng)
+    twin = Camera(one.K.tolist(), one.R.copy(), one.t)
+    assert one == twin
+    assert hash(one) == hash(twin)
+    assert Camera(GOOD["K"], GOOD["R"], [0, -0.0, 0]) == Camera(**GOOD)
+    others = [camera(rng), Camera(one.K, one.R, one.t + 1e-9), "a camera"]
+    assert all(one != other for other in others)
+    assert {one: "left", others[0]: "right"}[twin] == "left"
+    for part in (one.K, one.R, one.t):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 1

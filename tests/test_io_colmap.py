@@ -124,7 +124,7 @@ def test_how_views_are_chosen(project_folder):
     every = list_colmap(project_folder, Hints())
     assert every.metadata["neighbours"] == 8
     assert every.reference.name == "input_Cam004.png"  # in the middle: all see it, and its neighbours are nearest
-    few = list_colmap(project_folder, Hints(neighbours=3))
+    few = list_colmap(project_folder, Hints(neighbours=np.int64(3)))
     assert len(few.views) == 4
     corner = list_colmap(project_folder, Hints(reference="input_Cam000.png", neighbours=2))
     assert {view.name for view in corner.views[1:]} == {"input_Cam001.png", "input_Cam003.png"}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcon import InputError, evaluate
+from gradcon import InputError, evaluate, evaluate_uncertainty
+from gradcon.result.jumps import evaluate_at_jumps
 
 
 def test_hand_computed() -> None:
@@ -78,6 +80,32 @@ def test_an_image_that_is_all_border_is_judged_whole(shape: tuple[int, int]) -> 
 
 def test_float32_and_lists_are_taken() -> None:
     assert evaluate([[1, 2]], np.array([[1, 2]], np.float32))["rmse"] == 0
+
+
+def test_a_border_is_any_whole_number() -> None:
+    error = np.random.default_rng(0).normal(size=(40, 50))
+    assert evaluate(error, np.zeros((40, 50)), border=np.int64(3)) == evaluate(error, np.zeros((40, 50)), border=3)
+    assert evaluate(error, np.zeros((40, 50)), border=10**30)["rmse_inner"] == pytest.approx(np.sqrt((error**2).mean()))
+
+
+@pytest.mark.parametrize("border", [-2, 1.5, "a", None, True, np.nan, [1], np.float64(2)])
+def test_other_borders_are_refused(border: Any) -> None:
+    with pytest.raises(InputError, match=r"^border: .* is not a number of pixels; give a whole number, 0 or more"):
+        evaluate(np.zeros((40, 50)), np.zeros((40, 50)), border=border)
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(6), np.zeros((2, 3, 1)), 1.0, [["a", "b"]], [[1], [1, 2]], np.zeros((2, 3), complex), None]
+)
+def test_what_is_no_map_is_refused(values: Any) -> None:
+    good = np.zeros((2, 3))
+    for measure in (evaluate, evaluate_at_jumps, lambda w, truth: evaluate_uncertainty(w, good, truth)):
+        with pytest.raises(InputError, match=r"^disparity: "):
+            measure(values, good)
+        with pytest.raises(InputError, match=r"^ground truth: "):
+            measure(good, values)
+    with pytest.raises(InputError, match=r"^uncertainty: "):
+        evaluate_uncertainty(good, values, good)
 
 
 def test_different_sizes_are_refused_with_both() -> None:

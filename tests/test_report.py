@@ -112,6 +112,13 @@ def test_page_holds_the_result(folders: list[Path], tmp_path: Path) -> None:
     assert [shown["letter"] for shown in data["results"]] == ["A", "B"]
 
 
+def test_a_single_folder_needs_no_list(folders: list[Path], tmp_path: Path) -> None:
+    pages = [write_report(given, tmp_path / "page.html") for given in (folders[0], str(folders[0]), folders[:1])]
+    assert [page.shown for page in pages] == [folders[:1]] * 3
+    with pytest.raises(InputError, match=r"^folders: a int is neither a path nor a list of paths"):
+        write_report(5, tmp_path / "page.html")
+
+
 def test_page_names_no_address(folders: list[Path], tmp_path: Path) -> None:
     elements, _ = contents(write_report(folders, tmp_path / "page.html").path)
     addresses = [

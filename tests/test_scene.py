@@ -264,7 +264,8 @@ GRID = [(u, v) for v in range(-4, 5) for u in range(-4, 5) if (u, v) != (0, 0)]
 
 
 @pytest.mark.parametrize(
-    ("which", "count"), [("all", 80), ("cross", 16), ("star", 32), (17, 16), ("17", 16), (2, 1), (81, 80)]
+    ("which", "count"),
+    [("all", 80), ("cross", 16), ("star", 32), (17, 16), ("17", 16), (2, 1), (81, 80), (np.int64(17), 16)],
 )
 def test_choose_views_counts(which: str | int, count: int) -> None:
     chosen = choose_views(GRID, which)
@@ -284,7 +285,9 @@ def test_choose_views_of_tiny_baselines_still_takes_the_nearest() -> None:
     assert choose_views(scaled, 5) == choose_views(GRID, 5)
 
 
-@pytest.mark.parametrize("which", ["diagonal", "", "1", 1, 0, -3, 82, "82", 2.5])
+@pytest.mark.parametrize(
+    "which", ["diagonal", "", "1", 1, 0, -3, 82, "82", 2.5, True, None, [3], np.float64(3), np.arange(3)]
+)
 def test_choose_views_refuses(which: Any) -> None:
     with pytest.raises(InputError, match=r"^views: "):
         choose_views(GRID, which)

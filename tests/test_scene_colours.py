@@ -12,6 +12,7 @@ from gradcon.io.images import png
 from gradcon.scene import scene as scene_module
 from gradcon.scene.luma import to_luma
 from gradcon.scene.shrink import shrunk
+from gradcon.scene.variants import seen_from, smoothed
 
 BASELINES = [(2, 0), (-1, 0), (0, 3)]  # the scene's order is 1, 0, 2
 ORDER = [0, 2, 1, 3]  # of the views, the reference first
@@ -140,6 +141,18 @@ def test_a_small_copy_keeps_colours(dtype: Any, largest: float) -> None:
     np.testing.assert_allclose(small.colours * small.colour_scale, blocks, atol=1e-6)
     luma = scene.targets[..., :15].reshape(3, 4, 3, 5, 3).mean(axis=(2, 4))
     np.testing.assert_allclose(small.targets, luma, atol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [0, 3])
+@pytest.mark.parametrize(("dtype", "largest"), [(np.uint8, 255), (np.uint16, 4095), (np.float32, 3)])
+def test_smoothing_smooths_the_luma_of_all_views_alike(dtype: Any, largest: float, channels: int) -> None:
+    images = views(dtype, channels, largest)
+    scene = Scene(images[0], [images[0], *images[2:]], BASELINES)  # target 0 shows the same as the reference
+    smooth = smoothed(scene, 1.5)
+    same = smooth.target_names.index("target 0")
+    np.testing.assert_array_equal(smooth.reference, smooth.target(same))
+    np.testing.assert_array_equal(seen_from(smooth, "target 0").reference, smooth.reference)
+    assert smooth.reference.std() < scene.reference.std() / 2
 
 
 def test_luma_of_the_targets_is_computed_once_and_only_if_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from scipy import ndimage
 
 from gradcon.engines.reference_sweep import ReferenceSweep
 from gradcon.engines.sweep import ArmCosts, Best, Views, blur_kernel, view_weights
+from gradcon.engines.sweep_views import shrunk
 from sweep_cases import (
     CASES,
     CROSS,
@@ -308,6 +309,16 @@ def test_a_median_keeps_a_thin_bar_of_another_colour(name):
     w[12, 30] = 9.0
     got = ask(ENGINES[name](two_tones(w.shape, bar)), "median", w, 2, 0.07)
     np.testing.assert_array_equal(got, np.broadcast_to(bar, w.shape))
+
+
+@every_engine
+def test_an_engine_for_other_views_keeps_its_device_and_its_threads(name):
+    engine = ENGINES[name](flat_views((24, 32), CROSS, PAIRS))
+    other = engine.for_views(shrunk(engine.views, 2))
+    assert type(other) is type(engine)
+    assert other.views.shape == (12, 16)
+    assert other.device is engine.device
+    assert getattr(other, "_threads", None) is getattr(engine, "_threads", None)
 
 
 def test_the_kernel_of_a_blur():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,19 @@ def test_every_pass_is_planned(without: str | None) -> None:
     for initial in (None, sweep(scene).disparity):
         run = minimise(scene, Options(method="sweep", without=without), engine="cpu", initial=initial)
         assert len(run.plan) == len(run.history)
+
+
+def test_smaller_copies_are_swept_by_the_same_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradcon.engines.cpu import sweep as cpu
+    from gradcon.methods.look import look_at
+    from gradcon.methods.sweep.run import minimise
+
+    scene, options = disc(40), replace(SWEEP, noise=20 / 255)  # so much noise needs smaller copies
+    look = look_at(scene, options, "cpu")
+    engine = cpu.CpuSweep(views_of(scene), cpu.Threads(1))
+    monkeypatch.setattr(cpu, "Threads", lambda: pytest.fail("threads were started"))
+    run = minimise(scene, options, engine=engine, look=look)
+    assert run.history[0].scales > (0,)
 
 
 def test_a_callback_stops_between_passes() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tifffile
 
 import gradcon
 from gradcon import InputError, Options, cli, estimate_many, open_frames, open_scene, synth
@@ -306,13 +307,29 @@ def test_the_first_frame_may_start_from_a_map(tmp_path):
 
 
 def test_brightness_does_not_jump_from_frame_to_frame(tmp_path):
-    """White is found once, in the first frame, even if later frames suggest another value."""
+    """The first frame tells the white of all frames that are no brighter; none has a luma above 1."""
+    deep_frames(tmp_path, 3000, 1000, 5000)
+    peaks = [scene.reference.max() for scene in open_frames(tmp_path)]
+    assert peaks == pytest.approx([3000 / 4095, 1000 / 4095, 5000 / 16383], rel=0.05)
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.float32])
+def test_a_frame_does_not_depend_on_the_frames_that_were_opened_before(tmp_path, dtype):
+    deep_frames(tmp_path, 250, 60000, 1000, 200, dtype=dtype)
+    in_order = [scene.fingerprint() for scene in open_frames(tmp_path)]
+    backwards = [scene.fingerprint() for scene in reversed(open_frames(tmp_path))]
+    alone = [open_scene(tmp_path, frame=frame).fingerprint() for frame in range(4)]
+    assert in_order == backwards[::-1] == alone
+    assert max(scene.targets.max() for scene in open_frames(tmp_path)) <= 1
+
+
+def deep_frames(folder: Path, *peaks: float, dtype: Any = np.uint16) -> None:
+    """Write two views of a video whose frames have these brightest pixels."""
     rng = np.random.default_rng(0)
     for view in range(2):
-        frames = [(peak * rng.random((16, 16))).astype(np.uint16) for peak in (3000, 1000, 5000)]
-        put(tmp_path / f"cam_0_{view}", frames)
-    peaks = [scene.reference.max() for scene in open_frames(tmp_path)]
-    assert peaks == pytest.approx([3000 / 4095, 1000 / 4095, 5000 / 4095], rel=0.05)
+        (folder / f"cam_0_{view}").mkdir()
+        for k, peak in enumerate(peaks):
+            tifffile.imwrite(folder / f"cam_0_{view}" / f"{k}.tif", (peak * rng.random((16, 16))).astype(dtype))
 
 
 def test_a_run_that_fails_leaves_the_earlier_one(videos, tmp_path, capsys):

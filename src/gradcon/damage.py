@@ -155,8 +155,14 @@ def inside(folder: Path, name: Any, where: Path | str) -> Path:
         raise InputError(where, f"names {str(name)[:80]!r}, which is not the name of a file in {folder}", remedy)
     path = folder / name
     try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it may be about to be written, or have been removed
+    except (OSError, ValueError):  # too long, for example
+        raise InputError(where, f"names {name[:80]!r}, which is not the name of a file in {folder}", remedy) from None
+    try:
         stays = path.resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or links that go in circles
+    except (OSError, ValueError, RuntimeError):  # links that go in circles
         stays = False
     if not stays:
         raise InputError(where, f"names {name[:80]!r}, which leads out of {folder} by a link", remedy)

@@ -16,6 +16,7 @@ from gradcon.batch.scenes import SceneFolder, find_scenes, unrecognised
 from gradcon.batch.summary import write_reports, write_summary
 from gradcon.batch.work import scene_jobs, work_parameters
 from gradcon.errors import InputError
+from gradcon.files import as_path, several
 from gradcon.io.formats.format import Hints
 from gradcon.jobs import Job, Outcomes, run
 from gradcon.jobs.pools import check_workers, pool_for
@@ -29,7 +30,7 @@ from gradcon.scene.layout import Layout
 
 
 def run_batch(
-    scenes: Sequence[str | Path],
+    scenes: str | Path | Sequence[str | Path],
     out: str | Path,
     options: Options | None = None,
     *,
@@ -49,7 +50,7 @@ def run_batch(
 
     Parameters
     ----------
-    scenes : sequence of str or Path
+    scenes : str or Path, or a sequence of them
         Scenes, or folders of scenes.
     out : str or Path
         Gets a folder for each scene, summary.csv and index.html, and `jobs`, which records what is finished.
@@ -112,7 +113,7 @@ def run_batch(
     )
     folder = BatchFolder(out, parameters)
     folder.refuse_other()
-    given = [Path(path) for path in scenes]
+    given = [as_path(path, "scenes") for path in several(scenes, "scenes")]
     paths = find_scenes(given, told, out)
     folder.refuse_foreign_results(paths)
     if warm_up is not None and progress and (text := to_compile(*warm_up.args, pixels=OF_PHOTOGRAPHS)):

@@ -40,6 +40,9 @@ class ReferenceSweep(SweepEngine):
         colours = np.asarray(self.views.colours, np.float64) * views.scale
         self.reference, self.targets = colours[0], colours[1:]
 
+    def for_views(self, views: Views) -> ReferenceSweep:
+        return ReferenceSweep(views)
+
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:
         lowest = np.full(self.reference[0, ::every].shape, np.inf)
         for k in range(first, first + labels):

@@ -105,6 +105,10 @@ class SweepEngine(ABC):
     def __init__(self, views: Views) -> None:
         self.views = views._replace(colours=to_host(views.colours))
 
+    @abstractmethod
+    def for_views(self, views: Views) -> SweepEngine:
+        """Return an engine for other views that works on the same device, with the same threads."""
+
     def upload(self, w: ArrayLike) -> Map:
         """Return a disparity map in the memory of the engine's device."""
         return np.ascontiguousarray(to_host(w), np.float32)

@@ -2,7 +2,16 @@
 
 from gradcon.files.json_text import to_json
 from gradcon.files.leftovers import leftovers, remove_leftovers
-from gradcon.files.reading import MAX_FILE_BYTES, as_path, file_size, files_in, read_bytes, read_text, sha256_of_file
+from gradcon.files.reading import (
+    MAX_FILE_BYTES,
+    as_path,
+    file_size,
+    files_in,
+    read_bytes,
+    read_text,
+    several,
+    sha256_of_file,
+)
 from gradcon.files.writing import make_folder, write_file, write_files, writing
 
 __all__ = [
@@ -15,6 +24,7 @@ __all__ = [
     "read_bytes",
     "read_text",
     "remove_leftovers",
+    "several",
     "sha256_of_file",
     "to_json",
     "write_file",

@@ -46,11 +46,16 @@ def leftovers(folder: Path, names: Collection[str] | None = None) -> list[Path]:
 def remove_leftovers(folder: Path, names: Collection[str] | None = None) -> None:
     """Remove what killed processes left; to be called when no other process writes into the folder."""
     for path in leftovers(folder, names):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        remove(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder as far as that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 class FolderLocks:

@@ -35,6 +35,17 @@ def as_path(path: Any, what: str = "path") -> Path:
     return given
 
 
+def several(paths: Any, what: str) -> list[Any]:
+    """Return the paths that a user gives in a list, or one path alone, as a list; each of them is to be checked."""
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    try:
+        return list(paths)
+    except TypeError:
+        problem = f"a {type(paths).__name__} is neither a path nor a list of paths"
+        raise InputError(what, problem, "give the names of folders or files") from None
+
+
 def file_size(path: Path, limit: int | None = None) -> int:
     """Return the size of a regular file; refuse one that is missing, empty or larger than `limit`."""
     size = _regular(path)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from gradcon.damage import leaves_folder
 from gradcon.errors import InputError
-from gradcon.files.leftovers import FolderLocks, temporary_name
+from gradcon.files.leftovers import FolderLocks, remove, temporary_name
 from gradcon.files.reason import reason
 
 
@@ -33,8 +33,9 @@ def write_files(
     """Write all of the (name, content) pairs into `folder`, or none of them; return the folder.
 
     A name may lead into a folder that exists inside `folder`.  Each file is written under a temporary name next to its
-    own, and all are renamed once all are written, so that an error or Ctrl-C leaves neither partial nor temporary
-    files.  What an earlier process could not clear up, because it was killed, is removed once these files are in place.
+    own, and all are renamed once all are written.  Until the last one is renamed, the files that they replace keep a
+    second name, so that an error or Ctrl-C leaves the folder as it was.  What an earlier process could not clear up,
+    because it was killed, is removed once these files are in place.
 
     Parameters
     ----------
@@ -50,6 +51,7 @@ def write_files(
     """
     created = make_folder(folder)
     written: list[tuple[Path, Path]] = []
+    before = _Before()
     final = folder
     with FolderLocks() as locks:
         try:
@@ -68,12 +70,21 @@ def write_files(
                         handle.flush()
                         os.fsync(handle.fileno())
             finals = {final for _, final in written}
-            for k, (temporary, final) in enumerate(written):
-                if k == len(written) - 1:
-                    for other in [folder / name for name in obsolete if folder / name not in finals]:
-                        _remove_obsolete(other)
+            for _, final in written[:-1]:
+                before.keep(final)
+            before.complete = True
+            for temporary, final in written[:-1]:
                 os.replace(temporary, final)
+            for other in [folder / name for name in obsolete if folder / name not in finals]:
+                before.set_aside(other)
+            for temporary, final in written[-1:]:
+                os.replace(temporary, final)
+            before.forget()
         except BaseException as error:
+            if written and not os.path.lexists(written[-1][0]):  # all were renamed, and then Ctrl-C came
+                before.forget()
+            else:
+                before.restore()
             for temporary, _ in written:
                 with suppress(OSError):  # the name may be one that the file system does not allow
                     temporary.unlink(missing_ok=True)
@@ -104,7 +115,7 @@ def writing(path: Path) -> Iterator[Path]:
             yield temporary
             os.rename(temporary, path)
         except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove(temporary)
             raise
         locks.remove_leftovers([path])
 
@@ -113,12 +124,55 @@ def _holds(folder: Path, path: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
 
 
-def _remove_obsolete(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        problem = f"belongs to an earlier result and cannot be removed ({reason(error)})"
-        raise InputError(path, problem, "remove it, or choose another folder") from None
+class _Before:
+    """The files of a folder before others replace them, under second names."""
+
+    def __init__(self) -> None:
+        self.complete = False  # until then, no file is replaced
+        self._kept: list[tuple[Path, Path]] = []  # files, and their second names
+        self._new: list[Path] = []  # files that were not there
+
+    def keep(self, path: Path) -> None:
+        """Give a file a second name before it is replaced."""
+        if not os.path.lexists(path):
+            self._new.append(path)
+            return
+        second = temporary_name(path)
+        self._kept.append((path, second))
+        try:
+            os.link(path, second, follow_symlinks=False)
+        except (OSError, NotImplementedError):  # as on drives that know no hard links
+            shutil.copy2(path, second, follow_symlinks=False)
+
+    def set_aside(self, path: Path) -> None:
+        """Remove a file of an earlier result, but for its second name."""
+        try:
+            if path.is_dir() and not path.is_symlink():
+                raise IsADirectoryError(errno.EISDIR, "a folder has this name")
+            if os.path.lexists(path):
+                self._kept.append((path, temporary_name(path)))
+                os.rename(*self._kept[-1])
+        except OSError as error:
+            problem = f"belongs to an earlier result and cannot be removed ({reason(error)})"
+            raise InputError(path, problem, "remove it, or choose another folder") from None
+
+    def restore(self) -> None:
+        """Bring back what was there."""
+        for path, second in self._kept:
+            with suppress(OSError):  # the second name stays if it is the only one
+                if self.complete:
+                    os.replace(second, path)  # which leaves both names to a file that has not been replaced
+                second.unlink(missing_ok=True)
+        for path in self._new if self.complete else []:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove the second names."""
+        for _, second in self._kept:
+            with suppress(OSError):
+                second.unlink(missing_ok=True)
+        self._kept, self._new = [], []
 
 
 def _remove_empty(folders: list[Path]) -> None:

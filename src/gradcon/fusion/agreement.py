@@ -19,6 +19,7 @@ Mask = NDArray[np.bool_]
 
 WITHIN = 3.0  # predicted standard deviations by which two views may differ on the same point
 LEAST = 1e-4  # pixels per unit baseline: no map is more precise than this
+SLOWEST = 1e-9  # a disparity that changes by less than this share of another one says nothing about it
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class Opinion:
     row, column : int arrays
         The nearest pixel of the view, where the point is inside.
     difference, deviation : float arrays
-        How much larger a disparity the view would give the pixel of the point, and the standard deviation of that.
+        How much larger a disparity the view would give the pixel of the point, and the standard deviation of that,
+        which is infinite where the view cannot tell.
     """
 
     inside: Mask
@@ -126,10 +128,11 @@ def opinion(of: Sheet, about: Sheet, pixels: Pixels) -> Opinion:
     height, width = of.shape
     with np.errstate(invalid="ignore"):
         inside = (scale > 0) & (x > -0.5) & (x < width - 0.5) & (y > -0.5) & (y < height - 0.5)
-    row, column = (np.rint(np.where(inside, part, 0)).astype(np.intp) for part in (y, x))
+    x, y, expected = (np.where(inside, part, 0.0) for part in (x, y, expected))  # elsewhere they may be infinite
+    row, column = (np.rint(part).astype(np.intp) for part in (y, x))
     slope_x, slope_y = of.planes.x[row, column], of.planes.y[row, column]
     found = of.disparity[row, column] + slope_x * (x - column) + slope_y * (y - row)
-    change = rate(T, expected, scale)
+    change = rate(T, expected, np.where(inside, scale, 1.0))
     own = of.deviation[row, column]
     within = WITHIN * np.hypot(own, change * pixels.deviation) + 0.5 * (np.abs(slope_x) + np.abs(slope_y))
     with np.errstate(invalid="ignore"):
@@ -137,4 +140,9 @@ def opinion(of: Sheet, about: Sheet, pixels: Pixels) -> Opinion:
         confirms = inside & (apart <= within)
         same = confirms | (inside & (apart <= of.steepest[row, column]))
         through = inside & (of.nearest_around[row, column] < expected - within)
-    return Opinion(inside, confirms, same, through, row, column, (found - expected) / change, own / np.abs(change))
+    tells = np.abs(change) > SLOWEST
+    change = np.where(tells, change, 1.0)
+    difference, deviation = (found - expected) / change, own / np.abs(change)
+    return Opinion(
+        inside, confirms, same, through, row, column, np.where(tells, difference, 0), np.where(tells, deviation, np.inf)
+    )

@@ -114,14 +114,14 @@ class Listing:
         return height, width
 
 
-def load(listing: Listing, which: Views = "all", frame: int = 0, white: float | None = None) -> Scene:
-    """Choose the views, read their images and build the scene; `white` is passed on to `Scene`."""
-    scene = _load(listing, which, frame, white)
+def load(listing: Listing, which: Views = "all", frame: int = 0) -> Scene:
+    """Choose the views, read their images and build the scene."""
+    scene = _load(listing, which, frame)
     scene.doubts, scene.layout = list(listing.doubts), listing.layout
     return scene
 
 
-def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Scene:
+def _load(listing: Listing, which: Views, frame: int) -> Scene:
     reference = listing.reference
     others = [view for view in listing.views if view is not reference]
     if not others:
@@ -149,7 +149,6 @@ def _load(listing: Listing, which: Views, frame: int, white: float | None) -> Sc
         "target_names": [writable(view.name) for view in targets],
         "metadata": {**listing.metadata, **lenses.metadata},
         "ground_truth": truth,
-        "white": white,
         "seen": lenses.seen,
     }
     try:

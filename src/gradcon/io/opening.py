@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
 
+import numpy as np
+
 from gradcon.errors import InputError
 from gradcon.files import as_path
 from gradcon.io.formats.format import Hints
@@ -14,6 +16,7 @@ from gradcon.io.formats.registry import list_scene
 from gradcon.io.listing import Listing, load
 from gradcon.scene import Scene, Views
 from gradcon.scene.selection import checked_views
+from gradcon.scene.variants import with_white
 
 
 def open_scene(
@@ -93,6 +96,8 @@ def open_frames(path: str | Path, *, views: Views = "all", **hints: Any) -> Fram
 class Frames(Sequence[Scene]):
     """The frames that `open_frames` returns: a sequence of scenes.
 
+    Frame 0 tells which value stands for white in pixels of 16 bits or floats.  A frame that is brighter has its own.
+
     Attributes
     ----------
     listing : Listing
@@ -105,7 +110,7 @@ class Frames(Sequence[Scene]):
         self.listing = listing
         self.views = checked_views(views)
         self.is_video = listing.frames is not None
-        self._white: float | None = None  # set by the first frame that is read, for all frames
+        self._white: float | None = None  # of frame 0, once it has been needed
 
     def __repr__(self) -> str:
         return f"<Frames of {self.listing.source}: {len(self)}, {self.listing.recognised}>"
@@ -122,6 +127,10 @@ class Frames(Sequence[Scene]):
             return [self[k] for k in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(index)
-        scene = load(self.listing, self.views, index % len(self), self._white)
-        self._white = scene.white
-        return scene
+        frame = index % len(self)
+        scene = load(self.listing, self.views, frame)
+        if scene.colours.dtype == np.uint8:  # whose white is 255 in every frame
+            return scene
+        if self._white is None:
+            self._white = scene.white if frame == 0 else load(self.listing, self.views, 0).white
+        return with_white(scene, max(self._white, scene.white))

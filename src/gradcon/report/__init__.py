@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcon.errors import InputError
-from gradcon.files import as_path, write_file
+from gradcon.files import as_path, several, write_file
 from gradcon.pictures.colour_maps import DEFAULT_MAP, check_colour_map
 from gradcon.report.every_view import read_result
 from gradcon.report.page import render
@@ -44,12 +44,12 @@ class WrittenPage(NamedTuple):
     left_out: list[str]
 
 
-def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEFAULT_MAP) -> WrittenPage:
+def write_report(folders: str | Path | Sequence[str | Path], out: str | Path, cmap: str = DEFAULT_MAP) -> WrittenPage:
     """Write one self-contained HTML page of results.
 
     Parameters
     ----------
-    folders : sequence of str or Path
+    folders : str or Path, or a sequence of them
         Folders that `gradcon estimate` wrote; several are shown side by side.  Of a folder with a map for every view,
         the page shows the reference's result, and the points of all maps fused.
     out : str or Path
@@ -73,11 +73,12 @@ def write_report(folders: Sequence[str | Path], out: str | Path, cmap: str = DEF
         raise InputError(out, "is a folder", "give the name of a page, which ends in .html")
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError(out, "is not the name of a page", "give a name that ends in .html")
-    if not folders:
+    listed = several(folders, "folders")
+    if not listed:
         raise InputError("report", "has no result to show", "give a folder that `gradcon estimate` wrote")
     results, shown, left_out = [], [], []
     damaged: list[InputError] = []
-    for given in folders:
+    for given in listed:
         try:
             folder = as_path(given)
             result = read_result(folder)

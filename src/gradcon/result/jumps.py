@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
 from gradcon.arrays import to_host
-from gradcon.result.metrics import compared, rmse
+from gradcon.result.metrics import as_map, compared, rmse
 
 JUMP = 0.3  # pixels per unit baseline between neighbouring pixels
 SHARE = 0.04  # of the range of the ground truth, which is the limit where disparities are large
@@ -31,8 +31,8 @@ def evaluate_at_jumps(disparity: ArrayLike, ground_truth: ArrayLike) -> dict[str
         `rmse_at_jumps`, over the pixels within five pixels of a jump, and `rmse_elsewhere`, over all others; each is
         None if there is no such pixel.  `jump_pixels` is the percentage of pixels within five pixels of a jump.
     """
-    error, known = compared(to_host(disparity), ground_truth)
-    near = beside_jumps(ground_truth)
+    error, known = compared(to_host(as_map(disparity, "disparity")), ground_truth)
+    near = beside_jumps(to_host(ground_truth))
     return {
         "rmse_at_jumps": rmse(error[known & near]) if (known & near).any() else None,
         "rmse_elsewhere": rmse(error[known & ~near]) if (known & ~near).any() else None,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradcon.arrays import beside, module_of, to_host
+from gradcon.arrays import as_array, beside, module_of, to_host
 from gradcon.errors import InputError
+from gradcon.scene.numbers import shortly, whole_number
 
 BORDER = 15  # pixels that the benchmark leaves out on every side
 BADPIX = (0.07, 0.03, 0.01)  # errors in pixels, above which a pixel is bad
@@ -40,9 +41,12 @@ def evaluate(disparity: ArrayLike, ground_truth: ArrayLike, border: int = BORDER
     >>> gradcon.evaluate([[1.0, 2.0]], [[1.0, 2.5]])["badpix_007"]
     50.0
     """
+    margin = whole_number(border)
+    if margin is None or margin < 0:
+        raise InputError("border", f"{shortly(border)} is not a number of pixels", "give a whole number, 0 or more")
     error, known = compared(disparity, ground_truth)
     inner = module_of(known).zeros_like(known)
-    inner[border : error.shape[0] - border, border : error.shape[1] - border] = True
+    inner[margin : error.shape[0] - margin, margin : error.shape[1] - margin] = True
     inner &= known
     if not inner.any():  # the image is all border
         inner = known
@@ -54,8 +58,8 @@ def compared(disparity: Any, ground_truth: Any) -> tuple[Any, Any]:
 
     Both are where the disparity is: in the host's memory or in a GPU's.
     """
-    xp = module_of(disparity)
-    estimate, truth = (beside(array, disparity).astype(np.float64) for array in (disparity, ground_truth))
+    estimate, truth = as_map(disparity, "disparity"), as_map(ground_truth, "ground truth")
+    xp, truth = module_of(estimate), beside(truth, estimate)
     if estimate.shape != truth.shape:
         problem = f"is {_size(estimate)} pixels but the ground truth is {_size(truth)}"
         raise InputError("disparity", problem, "evaluate a result against its own scene")
@@ -63,6 +67,17 @@ def compared(disparity: Any, ground_truth: Any) -> tuple[Any, Any]:
     if not known.any():
         raise InputError("ground truth", "is unknown at every pixel", "give one that is known somewhere")
     return xp.where(xp.isfinite(estimate), xp.abs(estimate - xp.where(known, truth, 0)), np.inf), known
+
+
+def as_map(values: Any, name: str) -> Any:
+    """Return a map as float64, in the memory that holds it; `name` names it in errors."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "buif":
+        raise InputError(name, "is not a map of real numbers", "give an array of shape (height, width)")
+    if array.ndim != 2:
+        problem = f"has the shape {array.shape}, which is not a map's"
+        raise InputError(name, problem, "give an array of shape (height, width)")
+    return array.astype(np.float64)
 
 
 def _measures(whole: Any, inner: Any) -> dict[str, float]:

@@ -73,9 +73,11 @@ class Solve:
     kind: str = "solve"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The disparity map of the reference view, its uncertainty, and the history of the run.
+
+    A result is equal to itself alone, as a scene is; compare the maps of two results with NumPy.
 
     Attributes
     ----------
@@ -122,9 +124,9 @@ class Result:
     seconds: dict[str, float]
     metrics: dict[str, float] | None
     warnings: list[str]
-    scene: Scene = field(repr=False, compare=False)
-    weights: Weights | None = field(default=None, repr=False, compare=False)
-    findings: Findings | None = field(default=None, repr=False, compare=False)
+    scene: Scene = field(repr=False)
+    weights: Weights | None = field(default=None, repr=False)
+    findings: Findings | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         height, width = self.disparity.shape

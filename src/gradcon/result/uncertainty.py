@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.arrays import to_host
 from gradcon.errors import InputError
-from gradcon.result.metrics import compared
+from gradcon.result.metrics import as_map, compared
 
 DROPPED = tuple(range(0, 100, 5))  # percent of the pixels
 GROUPS = 20  # of similar uncertainty, with equally many pixels
@@ -38,8 +38,8 @@ def evaluate_uncertainty(disparity: ArrayLike, uncertainty: ArrayLike, ground_tr
         percentage of pixels whose error is within 1, 2 and 3 predicted deviations; `groups` of similar uncertainty,
         each with its number of pixels, median uncertainty, median error and RMS error.
     """
-    error, known = compared(to_host(disparity), ground_truth)
-    predicted = to_host(uncertainty).astype(np.float64)
+    error, known = compared(to_host(as_map(disparity, "disparity")), ground_truth)
+    predicted = to_host(as_map(uncertainty, "uncertainty"))
     if predicted.shape != error.shape:
         problem = f"has the shape {predicted.shape} but the disparity has {error.shape}"
         raise InputError("uncertainty", problem, "use the maps of one result")

@@ -21,6 +21,8 @@ from gradcon.scene.numbers import in_measure, is_invertible
 
 Floats = NDArray[np.float64]
 
+ROUNDED = 0.002  # by how much R R^T may differ from the identity: three rounded decimals make it up to 0.0017
+
 
 def project(M, m, x, y, w):  # type: ignore[no-untyped-def]
     """Return where the view sees the reference pixel (x, y) of disparity w, and its homogeneous depth (seen if > 0)."""
@@ -42,46 +44,68 @@ def coupling(M, m, u, v):  # type: ignore[no-untyped-def]
     return (d * e - b * f) / determinant, (a * f - c * e) / determinant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Camera:
     """A pinhole camera, which sees the world point X at the pixel x ~ K (R X + t).
+
+    Cameras with equal numbers are equal, and a camera can be a key of a dictionary.
 
     Attributes
     ----------
     K : (3, 3) array
         The intrinsic matrix, in pixels.  Pixel centres are at integers; x points to the right and y down.
     R : (3, 3) array
-        The rotation from the world's frame to the camera's.
+        The rotation from the world's frame to the camera's.  No element of R R^T may differ from the identity by more
+        than 0.002, which rotations that are rounded to three decimals keep to; the determinant is positive.
     t : (3,) array
         The translation.  The camera stands at -R^T t.
+
+    Raises
+    ------
+    InputError
+        An array has another shape or no finite numbers, R is no rotation, or K no intrinsic matrix.
     """
 
     K: Floats
     R: Floats
     t: Floats
 
-    @staticmethod
-    def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
-        """Make a camera from any arrays, after checking them; `name` names it in errors."""
-        matrices = []
-        for field, value, shape in (("K", K, (3, 3)), ("R", R, (3, 3)), ("t", t, (3,))):
+    def __post_init__(self) -> None:
+        for field, shape in (("K", (3, 3)), ("R", (3, 3)), ("t", (3,))):
             try:
-                array = np.asarray(value, dtype=np.float64)
+                array = np.array(getattr(self, field), dtype=np.float64)
             except (TypeError, ValueError, OverflowError):  # an integer of hundreds of digits overflows
-                raise InputError(name, f"{field} is not an array of numbers", f"give {shape} numbers") from None
+                raise InputError("camera", f"{field} is not an array of numbers", f"give {shape} numbers") from None
             if array.shape != shape or not np.isfinite(array).all():
-                raise InputError(name, f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")
+                raise InputError("camera", f"{field} must be {shape} finite numbers, not {array.shape}", "correct it")
             if not in_measure(array):
                 problem = f"{field} holds a number that is too large to compute with"
-                raise InputError(name, problem, "correct it, or give all cameras in another unit of length")
-            matrices.append(array)
-        camera = Camera(*matrices)
-        if not np.allclose(camera.R @ camera.R.T, np.eye(3), atol=1e-4) or np.linalg.det(camera.R) < 0:
-            raise InputError(name, "R is not a rotation", "make R R^T the identity, and the determinant 1")
-        if not np.allclose(camera.K[2], (0, 0, 1)) or not is_invertible(camera.K):
+                raise InputError("camera", problem, "correct it, or give all cameras in another unit of length")
+            array.flags.writeable = False  # because cameras are compared by their numbers
+            object.__setattr__(self, field, array)
+        if np.abs(self.R @ self.R.T - np.eye(3)).max() > ROUNDED or np.linalg.det(self.R) < 0:
+            remedy = f"make R R^T the identity within {ROUNDED:g}, and the determinant 1"
+            raise InputError("camera", "R is not a rotation", remedy)
+        if not np.allclose(self.K[2], (0, 0, 1)) or not is_invertible(self.K):
             problem = "K is not an invertible intrinsic matrix whose last row is 0, 0, 1"
-            raise InputError(name, problem, "correct it")
-        return camera
+            raise InputError("camera", problem, "correct it")
+
+    @staticmethod
+    def of(K: ArrayLike, R: ArrayLike, t: ArrayLike, name: str = "camera") -> Camera:
+        """Make a camera that is called `name` in errors."""
+        try:
+            return Camera(K, R, t)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(name, error.problem, error.remedy) from None
+
+    def __eq__(self, other: object) -> bool:
+        return self._numbers() == other._numbers() if isinstance(other, Camera) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._numbers())
+
+    def _numbers(self) -> tuple[float, ...]:
+        return tuple(np.concatenate([self.K.ravel(), self.R.ravel(), self.t]).tolist())
 
     def relative_to(self, reference: Camera) -> tuple[Floats, Floats]:
         """Return (M, m) of this view; w is then the reciprocal of the depth along the reference's axis."""

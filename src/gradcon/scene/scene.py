@@ -24,7 +24,7 @@ from gradcon.scene.checks import checked_ground_truth, checked_seen, checked_tra
 from gradcon.scene.fingerprint import sha256_of_arrays
 from gradcon.scene.layout import Layout
 from gradcon.scene.luma import Image, full_scale, luma_of_views, to_planes, white_of
-from gradcon.scene.numbers import checked_positive
+from gradcon.scene.numbers import checked_positive, finite_number, shortly
 from gradcon.scene.pixels import SharedPixels
 from gradcon.scene.reading import Source, any_on_device, read_colours
 from gradcon.scene.selection import canonical_order
@@ -63,7 +63,7 @@ class Scene(SharedPixels, ShownScene):
         Whatever else the source knows, such as camera parameters or units, in plain types.
     white : float, optional
         What all views are divided by, as a fraction of their type's range, instead of the value that their brightest
-        pixel suggests.  The frames of a video share one value.
+        pixel suggests.
     seen : (1 + T, height, width) array of bool, optional
         Which pixels of each view its camera saw, the reference first; by default all.  The others are never compared,
         and no ground truth counts where the reference saw nothing.
@@ -220,8 +220,13 @@ class Scene(SharedPixels, ShownScene):
         if nearest is None:
             height, width = as_array(reference).shape[:2]
             nearest = geometry.shortest([geometry.baseline(M, m, (height, width)) for M, m in pairs])
-        transforms = np.array([M for M, _ in pairs]), np.array([m / nearest for _, m in pairs])
-        calibration = Calibration(nearest, cameras[0].K, unit=check_unit(unit, name))
+        length = finite_number(nearest)
+        if length is None or length <= 0:
+            problem = f"{shortly(nearest)} is not the length of a baseline"
+            raise InputError("nearest", problem, "give a positive number, as depth times disparity")
+        with np.errstate(over="ignore"):  # a scene refuses a geometry that is infinite
+            transforms = np.array([M for M, _ in pairs]), np.array([m / length for _, m in pairs])
+        calibration = Calibration(length, cameras[0].K, unit=check_unit(unit, name))
         return cls(reference, targets, transforms=transforms, calibration=calibration, **more)
 
     def flipped(self, x: bool = False, y: bool = False) -> Scene:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradcon.errors import InputError
 from gradcon.scene.geometry import Floats
+from gradcon.scene.numbers import shortly, whole_number
 
 Views = str | int  # "all", "cross", "star" or the number of views
 
@@ -51,9 +52,14 @@ def checked_views(which: Views) -> Views:
     """Return a choice of views, a number as an integer; refuse what is none."""
     if isinstance(which, str) and which.isdecimal():
         which = int(which[:20])
-    if which in ("all", "cross", "star") or (isinstance(which, int) and which >= 2):
+    if isinstance(which, str) and which in ("all", "cross", "star"):
         return which
-    raise InputError("views", f"{which!r:.80} is not a choice of views", "use cross, star, all or a number from 2 up")
+    number = whole_number(which)
+    if number is not None and number >= 2:
+        return number
+    raise InputError(
+        "views", f"{shortly(which)} is not a choice of views", "use cross, star, all or a number from 2 up"
+    )
 
 
 def spread(baselines: Floats, most: int) -> list[int]:

@@ -13,7 +13,7 @@ from gradcon.errors import InputError
 from gradcon.scene import geometry
 from gradcon.scene.compensation import WIDE
 from gradcon.scene.layout import Layout
-from gradcon.scene.luma import Planes, full_scale
+from gradcon.scene.luma import Image, Planes, full_scale, luma_of_views
 from gradcon.scene.selection import canonical_order
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def seen_from(scene: Scene, view: str) -> Scene:
 
 
 def with_colours(scene: Scene, colours: Planes, scale: float) -> Scene:
-    """Return the scene with other colours; colours * scale is from 0 to 1."""
+    """Return the scene with other colours; colours * scale is from 0 to 1.  The reference keeps its luma."""
     new = copy.copy(scene)
     new.colours, new.colour_scale, new._targets = colours, scale, None
     new.white = 1.0 / (full_scale(colours.dtype) or 1) / scale
@@ -123,4 +123,22 @@ def smoothed(scene: Scene, sigma: float) -> Scene:
     for view, image in enumerate(scene.colours):  # one by one, because floats are large
         smooth = gaussian_filter(image.astype(np.float32) * factor, (0, sigma, sigma), mode="nearest")
         colours[view] = xp.rint(smooth) if integers else smooth
-    return with_colours(scene, colours, scene.colour_scale / float(factor))
+    new = with_colours(scene, colours, scene.colour_scale / float(factor))
+    new.reference = _luma_of_reference(new)
+    return new
+
+
+def with_white(scene: Scene, white: float) -> Scene:
+    """Return the scene with another value of white, which all views are divided by."""
+    if white == scene.white:
+        return scene
+    new = copy.copy(scene)
+    new.white, new._targets = white, None
+    new.colour_scale = 1.0 / (full_scale(scene.colours.dtype) or 1) / white
+    new.reference = _luma_of_reference(new)
+    return new
+
+
+def _luma_of_reference(scene: Scene) -> Image:
+    luma: Image = luma_of_views(scene.colours[:1], scene._grey[:1], scene.white)[0]
+    return luma

@@ -67,6 +67,9 @@ def corpus() -> list[Sample]:
         _replaced(rigs.rig()[1], "rig.toml", b"R = [[1", b"R = [[1e200"),
         _replaced(rigs.rig()[1], "rig.toml", b"K = [[", b"K = [[1e308"),
         _replaced(rigs.hci()[0], "parameters.cfg", b"baseline_mm = ", b"baseline_mm = " + b"9" * 5000),
+        *_places("M", [[1, 0, 0], [0, 1, 0], [1, 0, 1]], view=0),
+        *_places("M", [[1, 0, 0], [0, 1, 0], [0, 1, 1]], view=2),
+        *_changed(results.batch_list()[0], {"scenes": {"x" * 300: "/tmp/one"}}),
     ]
 
 
@@ -157,11 +160,12 @@ def _source(sample: Sample) -> Any:
     return json.loads(sample.files[sample.mutated[0]])["source"]
 
 
-def _places(field: str, value: Any) -> list[Sample]:
-    """Return the maps of every view, the second of which stands at an impossible place."""
+def _places(field: str, value: Any, view: int = 1) -> list[Sample]:
+    """Return the maps of every view, one of which stands at an impossible place."""
     sample = results.every_view()[0]
     rows = json.loads(sample.files["views/views.json"])["views"]
-    return _changed(sample, {"views": [rows[0], {**rows[1], field: value}, *rows[2:]]})
+    rows[view][field] = value
+    return _changed(sample, {"views": rows})
 
 
 def _nested(sample: Sample) -> Sample:

@@ -46,6 +46,9 @@ class CudaSweep(SweepEngine):
         self.arms = self.device.put(np.ascontiguousarray(views.arms, np.int32))
         self.unweighted = self.device.put(np.ones(len(views.epipoles), np.float32))
 
+    def for_views(self, views: Views) -> CudaSweep:
+        return CudaSweep(views, self.device)
+
     def upload(self, w: ArrayLike) -> Map:
         return self._map(w)
 

@@ -19,6 +19,7 @@ from gradcon.io.formats.colmap_model import Model, Shot, form_of, read_model
 from gradcon.io.formats.format import Format, Hints
 from gradcon.io.listing import ImageFile, Listing, View
 from gradcon.scene import geometry
+from gradcon.scene.numbers import shortly, whole_number
 
 NEIGHBOURS = 8
 MAX_ANGLE = 30.0  # degrees between the optical axes of the reference and another view
@@ -27,9 +28,9 @@ FEWEST_POINTS = 10  # needed to estimate a range of disparities
 
 def list_colmap(path: Path, hints: Hints) -> Listing:
     """List the reference and its nearest neighbours; `hints.neighbours` is their number."""
-    wanted = NEIGHBOURS if hints.neighbours is None else hints.neighbours
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
-        raise InputError("neighbours", f"{wanted!r} is not a number of images", "give 1 or more")
+    wanted = NEIGHBOURS if hints.neighbours is None else whole_number(hints.neighbours)
+    if wanted is None or wanted < 1:
+        raise InputError("neighbours", f"{shortly(hints.neighbours)} is not a number of images", "give 1 or more")
     folder = _model_folder(path)
     assert folder is not None  # otherwise the format would not have been recognised
     images = _image_folder(folder, path)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 
 from gradcon import engines
 from gradcon.errors import InputError
 from gradcon.io.fields import hint
+from gradcon.methods.compilation import announced
 from gradcon.methods.estimation import LOOKING, brought, check_scene, compile_for
 from gradcon.methods.every_view.comparison import compared
 from gradcon.methods.every_view.maps import Work, make_maps
@@ -66,18 +68,20 @@ def estimate_views(
     options = options or Options()
     check_scene(scene)
     wanted = _wanted(scene, references)
-    compile_for(scene, options, engine, Display(scene.name, 0).print if progress else None)
+    say = Display(scene.name, 0).print if progress else None
+    compile_for(scene, options, engine, say)
     began = time.perf_counter()
     there = brought(scene, engines.device_for(engine), engine)
-    with waiting(scene.name, LOOKING) if progress else nullcontext():
-        ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
-    rig = Rig(ready.scene, ready.look.findings.disparity_range)
-    work = Work(ready.used(scene), ready, rig, engine, check_directions)
-    made = make_maps(work, wanted, progress)
-    mapped = time.perf_counter()
-    results, agreement = made.results, dict[str, Agreement]()
-    if consistent and len(results) > 1:
-        results, agreement = compared(rig, results)
+    with announced(say):
+        with waiting(scene.name, LOOKING) if progress else nullcontext():
+            ready, engine = prepare_where_it_fits(there, options, engine, check_directions)
+        rig = Rig(ready.scene, ready.look.findings.disparity_range)
+        work = Work(ready.used(scene), ready, rig, engine, check_directions)
+        made = make_maps(work, wanted, progress)
+        mapped = time.perf_counter()
+        results, agreement = made.results, dict[str, Agreement]()
+        if consistent and len(results) > 1:
+            results, agreement = compared(rig, results)
     results = {name: results[name] for name in wanted if name in results}
     if not results:
         raise InputError(scene.name, f"none of its views gets a map: {made.lost[0]}", "use other views")
@@ -102,14 +106,16 @@ def estimate_views(
 def _wanted(scene: Scene, references: Sequence[str] | None) -> list[str]:
     """Return the names of the views that are to get a map; refuse a name that is none, or that is not unique."""
     names = [scene.reference_name, *scene.target_names]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(name, "is the name of several views", "give each view a name of its own")
+    counts = Counter(names)
+    name, count = counts.most_common(1)[0]
+    if count > 1:
+        raise InputError(name, "is the name of several views", "give each view a name of its own")
     if references is None:
         return names
     if isinstance(references, str) or not references:
         raise InputError("references", f"{references!r} is not a list of names", "give the names of some views")
     for name in references:
-        if name not in names:
+        if not isinstance(name, str) or name not in counts:
             raise InputError("references", f"{name!r} is not a view of {scene.name}", hint(str(name), names))
-    return [name for name in names if name in references]
+    asked = set(references)
+    return [name for name in names if name in asked]

@@ -131,7 +131,7 @@ class SweepRun:
         return [*search, *(second.labels * 4.0**-size for size in range(coarsest, -1, -1)), third.labels]
 
     def _level(self, size: int, tried: Labels) -> Level:
-        engine = self.engine if size == 0 else type(self.engine)(shrunk(self.engine.views, 2**size))
+        engine = self.engine if size == 0 else self.engine.for_views(shrunk(self.engine.views, 2**size))
         noise = self.clock("noise", noise_level, engine, tried)
         if self.term == "noise":
             noise = module_of(noise).full_like(noise, settings.FIXED_NOISE)

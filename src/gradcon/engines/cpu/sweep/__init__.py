@@ -39,6 +39,9 @@ class CpuSweep(SweepEngine):
         self.shape = self.sources.height, self.sources.width
         self._threads = threads or Threads()
 
+    def for_views(self, views: Views) -> CpuSweep:
+        return CpuSweep(views, self._threads)
+
     def difference(self, first: int, labels: int, step: float, every: int) -> Map:
         out = np.empty((-(-self.shape[0] // every), self.shape[1]), np.float32)
         self._threads.deal(smallest_difference, self.sources, first, labels, float(step), every, out)
