@@ -52,8 +52,10 @@ def test_options_refuse_absurd_values_in_words(field):
     for value in ABSURD:
         for method in ("gcm", "sweep"):
             given = {"method": method, field: value}
-            allowed = value is None and field not in ("method", "alpha", "solves", "gains", "align")
-            allowed = allowed or (value is True and field in ("gains", "align"))
+            required = ("method", "alpha", "solves", "gains", "align", "choices", "use_inspection")
+            allowed = value is None and field not in required
+            allowed = allowed or (value == {} and field == "choices")  # as a record of the defaults has it
+            allowed = allowed or (value is True and field in ("gains", "align", "use_inspection"))
             assert allowed or is_refused(lambda given=given: Options(**given)), (field, value)
 
 

@@ -39,6 +39,8 @@ def test_a_wrong_choice_is_refused_in_a_sentence_that_names_the_values():
             Choices(**wrong)
     with pytest.raises(InputError, match=r"^choices: .* are not Choices"):
         Options("gcm", choices="printed")
+    with pytest.raises(InputError, match=r"^choices: 'seen' is none of them; use scale_term, unseen"):
+        Options("gcm", choices={"seen": "coupled"})
     with pytest.raises(InputError, match=r"^choices: the method sweep has no such parameter"):
         Options(choices=PRINTED)
 

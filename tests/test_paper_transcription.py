@@ -293,6 +293,7 @@ def test_the_choices_as_printed_are_those_of_the_transcription():
         "sectors": "closed",
         "filters": "gaussians",
         "stage_end": "none",
+        "stage_solves": 0,
         "run_end": "solves",
         "alpha_scales": "same",
         "alpha_views": "same",

@@ -15,6 +15,7 @@ from gradcon.methods.schedules import RECIPES
 from gradcon.scene.numbers import LARGEST, checked_numbers, checked_positive, checked_whole, shortly
 
 PAPER_EPSILON = 2e-4
+NAMES = [each.name for each in fields(Choices)]
 LARGEST_NOISE = 1e3  # epsilon grows with its square
 
 
@@ -97,6 +98,8 @@ class Options:
             object.__setattr__(self, field, bool(value))
         object.__setattr__(self, "disparity_range", checked_range(self.disparity_range))
         if isinstance(self.choices, Mapping):  # as a record holds them
+            if unknown := [name for name in self.choices if name not in NAMES]:
+                raise InputError("choices", f"{shortly(unknown[0])} is none of them", f"use {', '.join(NAMES)}")
             object.__setattr__(self, "choices", Choices(**self.choices))
         if not isinstance(self.choices, Choices):
             raise InputError("choices", f"{shortly(self.choices)} are not Choices", "give gradcon.Choices(...)")
