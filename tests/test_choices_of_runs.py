@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from gradcon import Choices, InputError, Options, Scene, estimate, synth
+from gradcon import Choices, InputError, Options, Scene, estimate, synth, write_report
 from gradcon.cli import main
 from gradcon.engines import PRINTED
 from gradcon.engines.choices import VALUES
@@ -126,6 +126,16 @@ def test_the_printed_form_leaves_no_view_out_and_starts_at_zero():
     assert printed.parameters["initial"] == 0.0
 
 
+def test_the_page_says_which_choices_differ(tmp_path):
+    scene = synth.render("planes", (32, 32), grid=3)
+    for name, choices in (("a", Choices()), ("b", Choices(sectors="closed")), ("c", PRINTED)):
+        estimate(scene, Options("gcm", solves=1, choices=choices), engine="reference").save(tmp_path / name)
+    write_report([tmp_path / name for name in "abc"], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    for text in ("choices", "sectors=closed", "scale_term=every, unseen=coupled"):
+        assert text in page
+
+
 def test_the_command_does_everything_as_printed(tmp_path, capsys):
     scene = synth.write("planes", tmp_path / "scene", (32, 32), views=9)
     line = ["estimate", str(scene), "--solves", "2", "--engine", "reference"]
@@ -135,12 +145,14 @@ def test_the_command_does_everything_as_printed(tmp_path, capsys):
         return json.loads((tmp_path / "out" / "result.json").read_text())["parameters"]
 
     printed = parameters("--paper")
+    assert "choices     scale_term=every, unseen=coupled, sectors=closed, " in capsys.readouterr().out
     assert (printed["method"], printed["choices"], printed["epsilon"]) == ("gcm", PRINTED.differing(), 2e-4)
     own = parameters("--paper", "--method", "naive", "--choice", "unseen=uncoupled", "--choice", "step-limit=0.5")
     assert own["method"] == "naive"
     assert own["choices"] == replace(PRINTED, unseen="uncoupled", step_limit=0.5).differing()
-    assert parameters("--method", "gcm", "--choice", "sectors=closed")["choices"] == {"sectors": "closed"}
     capsys.readouterr()
+    assert parameters("--method", "gcm", "--choice", "sectors=closed")["choices"] == {"sectors": "closed"}
+    assert "choices     sectors=closed\n" in capsys.readouterr().out
     for wrong, said in (
         ("unseen", "choice: 'unseen' is not NAME=VALUE"),
         ("seen=coupled", "choice: 'seen=coupled' names none of the choices; use one of scale_term, unseen"),

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradcon.progress import plural
 from gradcon.report.folder import ResultPage
+from gradcon.result.facts import choices_in_words
 from gradcon.result.metrics import BADPIX
 from gradcon.scene.numbers import finite_number
 
@@ -88,6 +89,8 @@ def _differing(results: Sequence[ResultPage]) -> dict[str, list[str]]:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return choices_in_words(value)[:MAX_LETTERS]
     if isinstance(value, str | bool):
         return str(value)[:MAX_LETTERS]
     return _number(value, "g")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,9 +38,16 @@ def facts_of(result: Result) -> list[Fact]:
         rmse, bad = result.metrics["rmse"], result.metrics["badpix_007"]
         facts.append(("accuracy", f"RMSE {rmse:.4f}, {bad:.1f} % of pixels off by more than 0.07"))
     facts += result.findings.lines() if result.findings is not None else []
+    if choices := result.parameters.get("choices"):
+        facts.append(("choices", choices_in_words(choices)))
     facts.append(("engine", f"{result.engine}{note}, {result.effort} in {result.seconds['total']:.2f} s"))
     facts.append(("stopped", str(result.stopped)))
     return facts
+
+
+def choices_in_words(choices: Mapping[str, Any]) -> str:
+    """Name the choices about the paper that are not made as by default."""
+    return ", ".join(f"{name}={value}" for name, value in choices.items())
 
 
 def _depth(result: Result) -> str:
