@@ -13,7 +13,7 @@ PYTEST := NUMBA_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loa
 # The hunt for defects needs its own folder on the path; BLAS threads would only compete with the other process.
 FUZZ := PYTHONPATH=tests NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz
 
-.PHONY: demo check test fuzz lint docs gallery benchmark dist compiler browser clean
+.PHONY: demo check test fuzz lint docs gallery reproduction benchmark dist compiler browser clean
 
 demo: $(VENV)/installed
 	$(BIN)/gradcon demo
@@ -52,6 +52,11 @@ gallery: $(VENV)/installed
 	$(BIN)/python docs/images/direction.py
 	$(BIN)/python docs/images/wrong_maps.py
 	$(BIN)/python docs/images/make.py
+
+# Make the page on the paper's evaluation.  RESULTS=FOLDER first takes over what `gradcon reproduce --out FOLDER` made.
+RESULTS ?=
+reproduction: $(VENV)/installed
+	$(BIN)/python docs/reproduction.py $(RESULTS)
 
 # Measure the ratios that benchmarks/history.json keeps, and add them as a row.  SCENE names a scene to measure on.
 SCENE ?=

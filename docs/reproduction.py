@@ -28,6 +28,7 @@ RESULTS, TEMPLATE, PAGE = (DOCS / f"reproduction.{end}" for end in ("json", "md.
 PICTURES = "images/reproduction-"
 COLOURS = 256  # of a picture
 DIGITS = 6  # of a number
+COUNTED = {"supported": "are supported", "not supported": "are not", "cannot tell": "cannot be told"}  # by verdict
 
 Results = dict[str, Any]
 
@@ -75,9 +76,9 @@ def _verdicts(results: Results) -> str:
     texts = []
     for form, key in (("with gradcon's choices", "supported"), ("as printed", "as_printed")):
         claims = [claim[key] for one in results["experiments"].values() for claim in one["claims"]]
-        judged = [VERDICTS[claim] if key == "supported" else claim for claim in claims if key == "supported" or claim]
-        counts = ", ".join(f"{judged.count(verdict)} {verdict}" for verdict in VERDICTS.values() if verdict in judged)
-        texts.append(f"{form}, {len(judged)} were judged: {counts}")
+        found = [VERDICTS[claim] if key == "supported" else claim for claim in claims if key == "supported" or claim]
+        counts = ", ".join(f"{found.count(verdict)} {words}" for verdict, words in COUNTED.items() if verdict in found)
+        texts.append(f"{counts} of {len(found)} {form}")
     return "; ".join(texts)
 
 

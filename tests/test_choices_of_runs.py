@@ -31,10 +31,22 @@ def test_every_choice_has_a_default_and_the_printed_value():
         assert getattr(replace(Choices(), **{name: other}), name) == other
 
 
+def test_numpys_numbers_are_taken_as_plain_ones():
+    choices = Choices(stage_solves=np.int64(100), step_limit=np.float32(2))
+    assert choices == Choices(stage_solves=100, step_limit=2.0)
+    assert json.dumps(choices.differing()) == '{"stage_solves": 100, "step_limit": 2.0}'
+
+
 def test_a_wrong_choice_is_refused_in_a_sentence_that_names_the_values():
     with pytest.raises(InputError, match=r"^unseen: 'copied' is not one of uncoupled, coupled; choose one of these\.$"):
         Choices(unseen="copied")
-    for wrong in ({"stage_solves": -1}, {"stage_solves": 2.5}, {"step_limit": 0}, {"step_limit": float("nan")}):
+    for wrong in (
+        {"unseen": np.array(["coupled"])},
+        {"stage_solves": -1},
+        {"stage_solves": 2.5},
+        {"step_limit": 0},
+        {"step_limit": float("nan")},
+    ):
         with pytest.raises(InputError, match=f"^{next(iter(wrong))}: "):
             Choices(**wrong)
     with pytest.raises(InputError, match=r"^choices: .* are not Choices"):
@@ -63,6 +75,9 @@ def test_the_whole_model_stops_when_it_has_settled_and_the_baselines_take_all_so
     run = minimise(scene, all_solves, engine="cpu")
     assert len(run.history) == 60
     assert run.stopped.reason is StopReason.CONVERGED  # it had settled before
+    for solves in (61, 68):  # looks fall on the last solve
+        cut = minimise(scene, Options("gcm", solves=solves, choices=Choices(run_end="solves")), engine="cpu")
+        assert cut.stopped.reason is StopReason.CONVERGED
     settled = Options("naive", solves=60, choices=Choices(run_end="converged"))
     assert len(minimise(scene, settled, engine="cpu").history) < 60
 
@@ -95,6 +110,7 @@ def test_the_printed_form_sets_everything_that_is_not_given():
         assert options.choices == PRINTED
         assert (options.epsilon, options.scales, options.gains) == (2e-4, recipe.scales, False)
         assert found(options, 20.0, 40.0, 0.1, 1.0) == (options, 0.0)
+    assert Options.printed("gcm", gains=True, use_inspection=True).gains
     own = Options.printed("gcm", scales=6, epsilon=1e-3, choices=replace(PRINTED, unseen="uncoupled"))
     assert (own.scales, own.epsilon, own.choices.unseen, own.choices.sectors) == (6, 1e-3, "uncoupled", "closed")
     with pytest.raises(InputError, match=r"^method: the paper has no method sweep; use one of gcm, naive"):

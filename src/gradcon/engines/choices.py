@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gradcon.errors import InputError
+from gradcon.scene.numbers import checked_positive, shortly, whole_number
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Choices:
         How coarse scales are made.  Printed: each by a Gaussian.  By default each from the next finer one, by a cascade
         of short filters that comes close to the Gaussians.
     widths : {"equal", "composed"}
-        The width sigma'_q of the filter that makes scale q.  Printed, in eqn:sigma_q_defn: one formula, taken here for
-        sigma'_q = sigma_q.  Composed, as fig:scale_diagram has it: sigma'_q^2 = sigma'_0^2 + sigma_q^2 for q > 0.
+        The width sigma'_q of the filter that makes scale q.  eqn:sigma_q_defn prints one formula, for sigma_q; by
+        default both have it.  Composed, as fig:scale_diagram has it: sigma'_q^2 = sigma'_0^2 + sigma_q^2 for q > 0.
     stage_end : {"few", "none"}
         When a stage ends.  Printed: after a solve in which no pixel met the limit.  By default also when only a few did
         and the others hardly moved.
@@ -50,7 +51,7 @@ class Choices:
     run_end : {"converged", "solves"}, optional
         When a run ends.  Printed: when it has converged, which is not defined, or with the number of solves, as
         "solves" has it.  By default `gcm` ends when its map has converged.  The other methods, and ablations of the
-        model, take all solves, because no rule is known that tells when more of them no longer matter.
+        model, take all solves, because the rule that tells when a map has converged is validated for `gcm` alone.
     step_limit : float
         The limit M of eqn:Limit_scheme_multi is multiplied by this; printed: 1.
     alpha_scales : {"finest", "same"}
@@ -81,15 +82,29 @@ class Choices:
 
     def __post_init__(self) -> None:
         for name, allowed in VALUES.items():
-            if (value := getattr(self, name)) not in allowed and not (name == "run_end" and value is None):
-                raise InputError(name, f"{value!r} is not one of {', '.join(allowed)}", "choose one of these")
-        solves, limit = self.stage_solves, self.step_limit
-        if solves is not None and (isinstance(solves, bool) or not isinstance(solves, int) or solves < 0):
-            raise InputError(
-                "stage_solves", f"{solves!r} is not a number of solves", "give a whole number; 0 for no limit"
-            )
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
-            raise InputError("step_limit", f"{limit!r} is not a positive number", "give a factor such as 0.5 or 2")
+            value = getattr(self, name)
+            known = isinstance(value, str) and value in allowed
+            if not known and not (name == "run_end" and value is None):
+                raise InputError(name, f"{shortly(value)} is not one of {', '.join(allowed)}", "choose one of these")
+        if self.stage_solves is not None:
+            solves = whole_number(self.stage_solves)
+            if solves is None or solves < 0:
+                problem = f"{shortly(self.stage_solves)} is not a number of solves"
+                raise InputError("stage_solves", problem, "give a whole number; 0 for no limit")
+            object.__setattr__(self, "stage_solves", solves)
+        object.__setattr__(self, "step_limit", checked_positive("step_limit", self.step_limit))
+
+    def of_a_step(self) -> tuple[str, ...]:
+        """Return the choices that engines make."""
+        return (
+            self.scale_term,
+            self.unseen,
+            self.sectors,
+            self.smoothness,
+            self.smoothness_weight,
+            self.filters,
+            self.widths,
+        )
 
     def differing(self) -> dict[str, Any]:
         """Return the choices that are not made as by default."""

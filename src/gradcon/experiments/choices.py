@@ -9,7 +9,7 @@ from typing import Any
 from gradcon.engines import BY_DEFAULT, PRINTED, Choices
 from gradcon.experiments.counts import COUNT_COLUMNS, Record, count
 from gradcon.experiments.datasets import KnownScene
-from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Row, Table, above, mean
+from gradcon.experiments.experiment import Column, Context, Experiment, Findings, Row, above, mean
 from gradcon.experiments.methods import COARSE_TO_FINE, GCM, PROGRESSIVE, Contender
 from gradcon.experiments.trial import fair, trial_job
 from gradcon.jobs import Job, Outcomes
@@ -22,7 +22,7 @@ NO_LIMIT = 0  # as the number of solves of a stage
 
 
 @dataclass(frozen=True)
-class Change:
+class Variation:
     """A choice that is made in another way than gradcon's, by one method.
 
     Parameters
@@ -52,55 +52,60 @@ class Change:
 
 _WEIGHT = "Alpha keeps its meaning of earlier versions; half of it with the whole weight is the same after one solve."
 _LIMIT = "The paper found its limit by experiment."
-CHANGES = (
-    Change(
+VARIATIONS = (
+    Variation(
         "scale_term",
         "coarser",
         "every",
         "At the finest scale the two equations that O compares are the same one, so that nothing can be inconsistent.",
     ),
-    Change(
+    Variation(
         "unseen",
         "uncoupled",
         "coupled",
         "The copy of the reference fits perfectly, so that it would hold the disparity where it is.",
     ),
-    Change(
+    Variation(
         "sectors",
         "fading",
         "closed",
         "The views of a cross lie on the borders of sectors, where the slightest turn moves them into another one.",
     ),
-    Change("smoothness", "isotropic", "anisotropic", "The length of the gradient prefers no direction."),
-    Change("smoothness_weight", "half", "whole", _WEIGHT),
-    Change("smoothness_weight", "half", "whole", _WEIGHT, alpha=ALPHA / 2),
-    Change("filters", "cascade", "gaussians", "The cost of a scale does not grow with its width."),
-    Change("widths", "equal", "composed", "The paper defines one width and uses two."),
-    Change(
+    Variation("smoothness", "isotropic", "anisotropic", "The length of the gradient prefers no direction."),
+    Variation("smoothness_weight", "half", "whole", _WEIGHT),
+    Variation("smoothness_weight", "half", "whole", _WEIGHT, alpha=ALPHA / 2),
+    Variation("filters", "cascade", "gaussians", "The cost of a scale does not grow with its width."),
+    Variation("widths", "equal", "composed", "The paper defines one width and uses two."),
+    Variation(
         "stage_end",
         "few",
         "none",
         "A few pixels of a large image may meet the limit for ever.",
         COARSE_TO_FINE,
     ),
-    Change(
+    Variation(
         "stage_solves",
         NO_LIMIT,
         100,
-        "A stage gets the solves that it needs; the comparisons of this report have a limit, so that all runs can end.",
+        "Only progressive inclusion needs a limit, so that all views come in: an equal share of the solves.",
         COARSE_TO_FINE,
         authors="100",
     ),
-    Change("run_end", "converged", "solves", "When the map has converged, more solves hardly change it."),
-    *(Change("step_limit", 1.0, factor, _LIMIT, who) for factor in (0.5, 2.0) for who in (GCM, COARSE_TO_FINE)),
-    Change(
+    Variation(
+        "run_end",
+        "converged",
+        "solves",
+        "More solves than until the map has converged hardly change it; other methods take all solves.",
+    ),
+    *(Variation("step_limit", 1.0, factor, _LIMIT, who) for factor in (0.5, 2.0) for who in (GCM, COARSE_TO_FINE)),
+    Variation(
         "alpha_scales",
         "finest",
         "same",
         "Gradients, and with them the data term, are weaker at coarse scales.",
         COARSE_TO_FINE,
     ),
-    Change("alpha_views", "share", "same", "Fewer views make a weaker data term.", PROGRESSIVE),
+    Variation("alpha_views", "share", "same", "Fewer views make a weaker data term.", PROGRESSIVE),
 )
 ALL = "all as printed"
 
@@ -129,8 +134,9 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             "authors": change.authors,
             "other": _text(change, change.other),
             **_effect(change.who, change.alpha, records["ours", number], records["other", number]),
+            "why": change.why,
         }
-        for number, change in enumerate(CHANGES, 1)
+        for number, change in enumerate(VARIATIONS, 1)
     }
     for who in (GCM, COARSE_TO_FINE):
         for alpha in (ALPHA, ALPHA / 2):
@@ -154,14 +160,6 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             Column("worse", "worse on", "s"),
             *COUNT_COLUMNS,
         ],
-        more_tables=[
-            Table(
-                f"{NAME}-why",
-                "Why gradcon chooses so",
-                {change.choice: {"label": change.choice, "why": change.why} for change in CHANGES},
-                [Column("label", "choice", "s"), Column("why", "why", "s")],
-            )
-        ],
         notes=[
             f"The values are means over these scenes: {', '.join(next(iter(records.values())))}. One choice is changed "
             f"at a time; all runs have alpha {ALPHA:g} unless the table says otherwise, take all solves, and end a "
@@ -179,7 +177,7 @@ def _settings(context: Context) -> dict[Hashable, Options]:
         return replace(who.options, alpha=alpha, solves=setup.solves, choices=choices)
 
     settings: dict[Hashable, Options] = {}
-    for number, change in enumerate(CHANGES, 1):
+    for number, change in enumerate(VARIATIONS, 1):
         settings["ours", number] = options(change.who, ALPHA, BY_DEFAULT, **{change.choice: change.ours})
         settings["other", number] = options(change.who, change.alpha, BY_DEFAULT, **{change.choice: change.other})
     for who in (GCM, COARSE_TO_FINE):
@@ -200,20 +198,21 @@ def _job(context: Context, scene: KnownScene, options: Options) -> Job:
 def _effect(who: Contender, alpha: float, ours: dict[str, Record], other: dict[str, Record]) -> Row:
     before, after = ({name: record["rmse"][-1] for name, record in records.items()} for records in (ours, other))
     rmse_ours, rmse = mean(before.values()), mean(after.values())
+    worse = sum(after[name] > before[name] for name in before)
     return {
         "method": who.label,
         "alpha": alpha,
         "rmse_ours": rmse_ours,
         "rmse": rmse,
         "change_percent": above(rmse, rmse_ours),
-        "worse": f"{sum(after[name] > before[name] for name in before)} of {len(before)}",
+        "worse": "none: all equal" if after == before else f"{worse} of {len(before)}",
         "scenes": after,
         "scenes_ours": before,
         **count(other.values()),
     }
 
 
-def _text(change: Change, value: Any) -> str:
+def _text(change: Variation, value: Any) -> str:
     if change.choice == "stage_solves":
         return str(value or "no limit")
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -225,5 +224,5 @@ EXPERIMENT = Experiment(
     "hci",
     jobs,
     conclude,
-    more_tables=(f"{NAME}-why",),
+    chooses_alpha=False,
 )

@@ -52,7 +52,7 @@ COLUMNS = [
     Column("alphas", "alpha of each fold", "list"),
     Column("printed|alphas", "as printed", "list"),
     Column("alpha", "one alpha", "g"),
-    Column("rmse", "RMSE with it"),
+    Column("rmse", "RMSE, one alpha"),
     Column("solves_within_2_percent", "solves to within 2 %", "d"),
     Column("rmse_after_40", "RMSE after 40"),
     *COUNT_COLUMNS,
@@ -340,6 +340,7 @@ def comparison_experiment(
     compare: Callable[[Context], Comparison],
     describe: Callable[[Context, Forms], Findings],
     as_printed: bool = True,
+    chooses_alpha: bool = True,
     pictures: tuple[str, ...] = (),
     more_tables: tuple[str, ...] = (),
 ) -> Experiment:
@@ -356,4 +357,13 @@ def comparison_experiment(
             return describe(context, Forms(ours.on(both), printed.on(both)))
         return describe(context, Forms(ours)) if ours.complete else Findings()
 
-    return Experiment(title, paper, needs, jobs, conclude, pictures=pictures, more_tables=more_tables)
+    return Experiment(
+        title,
+        paper,
+        needs,
+        jobs,
+        conclude,
+        pictures=pictures,
+        more_tables=more_tables,
+        chooses_alpha=chooses_alpha,
+    )

@@ -24,7 +24,7 @@ HARDLY = 0.003  # of the RMSE
 Record = dict[str, Any]
 
 
-def course_of(run: Run, options: Options) -> dict[str, int]:
+def stages_of_run(run: Run, options: Options) -> dict[str, int]:
     """Return how many stages a run has, how many it reached, and how many ended by their number of solves."""
     solves = Counter(row.stage for row in run.history)
     reached = 1 + run.history[-1].stage

@@ -60,6 +60,10 @@ class Experiment:
         Every name that one of its pictures may have.
     more_tables : tuple of str
         Every name that one of its further tables may have.
+    estimates : bool
+        Whether it estimates anything, with an engine and a number of solves.
+    chooses_alpha : bool
+        Whether cross-validation chooses alpha for it.
     """
 
     title: str
@@ -71,6 +75,8 @@ class Experiment:
     also_uses: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
     more_tables: tuple[str, ...] = ()
+    estimates: bool = True
+    chooses_alpha: bool = True
 
 
 @dataclass(frozen=True)

@@ -105,4 +105,5 @@ EXPERIMENT = Experiment(
     None,
     jobs,
     conclude,
+    chooses_alpha=False,
 )

@@ -54,7 +54,8 @@ def outperforms(verdict: Verdict) -> tuple[bool, str]:
 def best(verdict: Verdict) -> tuple[bool, str]:
     rmse = {who.key: verdict.rmse()[who.key] for who in (*THREE_SCALES, PROGRESSIVE)}
     rows = {key: row for key, row in verdict.rows().items() if key in rmse}
-    return min(rmse, key=rmse.__getitem__) == GCM.key, ranking(rows)
+    at_three = "Among the methods of three scales and progressive inclusion: "
+    return min(rmse, key=rmse.__getitem__) == GCM.key, at_three + ranking(rows)
 
 
 def earlier(verdict: Verdict) -> tuple[bool, str]:
@@ -81,7 +82,8 @@ def coarse_100_to_200(verdict: Verdict) -> tuple[bool, str]:
     changing = sum(map(is_changing, verdict.chosen(COARSE_TO_FINE.key).values()))
     return (
         100 <= verdict.arrived()[COARSE_TO_FINE.key] <= 200,
-        f"{_arrival(verdict, COARSE_TO_FINE.key)} Scenes on which it was still changing after 300: {changing}.",
+        f"{_arrival(verdict, COARSE_TO_FINE.key)} A few hard scenes decide the mean. Scenes on which it was still "
+        f"changing after 300: {changing}.",
     )
 
 

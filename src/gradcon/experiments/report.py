@@ -117,12 +117,12 @@ def claims_table(results: Results) -> list[list[str]]:
 def made(how: dict[str, Any]) -> str:
     """Return a paragraph on how an experiment was made."""
     source = f"commit {how['commit']}" if how["commit"] else f"gradcon {how['version']}"
-    alphas = ", ".join(f"{alpha:g}" for alpha in how["alphas"])
-    chosen = f"Where cross-validation chooses alpha, it is from {alphas}." if alphas else "Each method has one alpha."
-    lines = [
-        f"Made on {how['date']} by {source} with the engine {how['engine']}, with {how['solves']} solves for each run.",
-        chosen,
-    ]
+    lines = [f"Made on {how['date']} by {source}"]
+    if how["solves"] is not None:
+        lines[0] += f" with the engine {how['engine']}, with {how['solves']} solves for each run"
+    lines[0] += "."
+    if how["alphas"]:
+        lines.append(f"Cross-validation chooses alpha from {', '.join(f'{alpha:g}' for alpha in how['alphas'])}.")
     for kind, names in how["scenes"].items():
         lines.append(f"{KINDS[kind].label}, {len(names)} of {KINDS[kind].paper_scenes} scenes: {', '.join(names)}.")
     return " ".join(lines)

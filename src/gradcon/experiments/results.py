@@ -176,8 +176,8 @@ def _made(experiment: Experiment, context: Context) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "engine": setup.engine,
         "quick": setup.quick,
-        "solves": setup.solves,
-        "alphas": setup.alphas,
+        "solves": setup.solves if experiment.estimates else None,
+        "alphas": setup.alphas if experiment.chooses_alpha else [],
         "scenes": {kind: [s.name for s in context.datasets[kind].scenes] for kind in used if kind in context.datasets},
     }
 

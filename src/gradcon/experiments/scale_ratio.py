@@ -148,4 +148,6 @@ EXPERIMENT = Experiment(
     jobs,
     conclude,
     pictures=("scale-ratio",),
+    estimates=False,
+    chooses_alpha=False,
 )

@@ -96,4 +96,5 @@ EXPERIMENT = comparison_experiment(
     comparison,
     describe,
     as_printed=False,
+    chooses_alpha=False,
 )

@@ -15,7 +15,7 @@ from gradcon.arrays import sampled
 from gradcon.engines import Choices
 from gradcon.engines.model import RING_GAP
 from gradcon.experiments.changes import Change, changed, described
-from gradcon.experiments.counts import course_of
+from gradcon.experiments.counts import stages_of_run
 from gradcon.experiments.datasets import Kind, KnownScene
 from gradcon.experiments.experiment import Setup
 from gradcon.io import open_scene
@@ -68,7 +68,7 @@ def trial(
         "rmse": [row.rmse for row in run.history],
         "metrics": evaluate(disparity, scene.ground_truth),
         "jumps": evaluate_at_jumps(disparity, scene.ground_truth),
-        "course": course_of(run, given),
+        "course": stages_of_run(run, given),
         "solves": len(run.history),
         "stopped": str(run.stopped),
         "seconds": sum(row.seconds for row in run.history),

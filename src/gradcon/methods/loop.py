@@ -3,7 +3,7 @@
     repeat
         w, report = engine.step(w, stage)       warp, linearise and weigh, solve, limit and filter
         the next stage, if hardly any step met the limit
-    until the last stage's steps no longer matter
+    until the last stage's steps no longer matter, or all solves are used
 
 `schedules` says what a stage is, `stopping` when it ends, and `engines` do the arithmetic.
 """

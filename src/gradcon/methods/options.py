@@ -39,7 +39,7 @@ class Options:
         default for gcm and coarse-to-fine (the paper uses 3); the others have 1.  Use n scales for disparities of up to
         about 2^(n-1) pixels in the nearest view, on either side of the start.
     solves : int
-        The largest number of solves of A x = b; a run ends earlier if it has converged.
+        The largest number of solves of A x = b.  `gcm` ends earlier if its map has converged; the others take them all.
     without : str, optional
         An ingredient to leave out, for ablations.  Of `gcm`, a term of N^2 in eqn:exp_noise_pwr: `gradient` (the term
         of G) or `scale` (the term of O).  Of `sweep`, one of `colour`, `arms`, `near`, `noise`, `edges`, `surface` and
@@ -123,7 +123,9 @@ class Options:
         6
         """
         registry.check_recipe(method)
-        return replace(cls(method, **{"choices": PRINTED, **given}).as_in_the_paper(), use_inspection=False)
+        by_default = {"choices": PRINTED, "gains": False, "use_inspection": False}
+        printed = cls(method, **{**by_default, **given})
+        return replace(printed, epsilon=printed.noise_parameter, scales=printed.scales or RECIPES[method].scales)
 
     def as_in_the_paper(self) -> Options:
         """Return these options with the paper's settings in place of those that are not given, and no compensation.

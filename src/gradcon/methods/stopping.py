@@ -33,20 +33,23 @@ class StopRule:
     def __init__(self, engine: AnyEngine, stages: int, most_solves: int, w: Any, choices: Choices) -> None:
         self.engine, self.stages, self.most_solves, self.choices = engine, stages, most_solves, choices
         self.stage = 0  # the one to run next
-        self.stage_solves = 0  # that it has had
+        self.in_stage = 0  # solves that it has had
         self._w, self._solves = w, 0  # the map at the last look, and how many solves ago that was
 
     def judge(self, solve: int, w: Any, report: StepReport, unit: float) -> Stopped | None:
         """Return why the run stops after this solve, if it does; `stage` says what runs next if it does not."""
         self._solves += 1
-        self.stage_solves += 1
+        self.in_stage += 1
         last, no_more = self.stage == self.stages - 1, solve == self.most_solves
         still = no_more and report.step_mean < STILL * SETTLED
         may_stop = no_more or self.choices.run_end == "converged"
-        if last and (still or self._solves == CHECK_EVERY):
+        # A run that takes all solves is looked at so that a look falls on its last solve.
+        by_now = self._solves if self.choices.run_end == "converged" else solve - self.most_solves
+        if last and (still or by_now % CHECK_EVERY == 0):
             change, looked = self.engine.change(self._w, w), self._solves
             self._look(w)
-            if may_stop and (still or change < max(SETTLED, JITTER * report.step_mean)):
+            settled = looked == CHECK_EVERY and change < max(SETTLED, JITTER * report.step_mean)
+            if may_stop and (still or settled):
                 reason = StopReason.CONVERGED if still or change < STEADY else StopReason.JITTERS
                 facts = {"looked": looked, "change": change / unit, "step": report.step_mean / unit}
                 return Stopped.because(reason, solves=solve, **facts)
@@ -55,14 +58,15 @@ class StopRule:
             facts = {"stage": self.stage + 1, "stages": self.stages, "change": report.step_mean / unit}
             return Stopped.because(reason, solves=solve, **facts)
         if not last and self._ends(report):
-            self.stage, self.stage_solves = self.stage + 1, 0
+            self.stage, self.in_stage = self.stage + 1, 0
             self._look(w)
         return None
 
     def _ends(self, report: StepReport) -> bool:
         """Return whether the stage ends, which is not the last one."""
         few = self.choices.stage_end == "few" and report.clipped < FEW and report.step_mean < SLOW
-        return report.clipped == 0 or few or self.stage_solves == self.choices.stage_solves  # which may be 0
+        most = self.choices.stage_solves or self.most_solves
+        return report.clipped == 0 or few or self.in_stage >= most
 
     def _look(self, w: Any) -> None:
         self._w, self._solves = w, 0

@@ -87,7 +87,7 @@ class CudaEngine(Engine[DeviceArray, DeviceArray, DeviceArray]):
         another.  Other choices may need more memory.
         """
         same_size = self.shape == scene.shape and len(self.targets) == len(scene.baselines)
-        return same_size and self.choices == choices
+        return same_size and self.choices.of_a_step() == choices.of_a_step()
 
     def make_room(self, scene: Scene, choices: Choices = BY_DEFAULT) -> None:
         if not self.fits(scene, choices):
