@@ -22,7 +22,7 @@ from gradcon.jobs.workers import Pool, WarmUp
 from gradcon.methods.options import Options
 from gradcon.methods.warm_up import compile_engine
 
-ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # reaches beyond what the folds choose
+ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # a note of the report says if a fold chose an end
 QUICK_SOLVES = 40
 AUTO_ENGINE = "cpu"  # its cores work on many jobs at once
 
