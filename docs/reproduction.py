@@ -28,7 +28,7 @@ RESULTS, TEMPLATE, PAGE = (DOCS / f"reproduction.{end}" for end in ("json", "md.
 PICTURES = "images/reproduction-"
 COLOURS = 256  # of a picture
 DIGITS = 6  # of a number
-COUNTED = {"supported": "are supported", "not supported": "are not", "cannot tell": "cannot be told"}  # by verdict
+COUNTED = {"supported": "are supported", "not supported": "are not", "cannot tell": "cannot be judged"}  # by verdict
 
 Results = dict[str, Any]
 
@@ -77,8 +77,8 @@ def _verdicts(results: Results) -> str:
     for form, key in (("with gradcon's choices", "supported"), ("as printed", "as_printed")):
         claims = [claim[key] for one in results["experiments"].values() for claim in one["claims"]]
         found = [VERDICTS[claim] if key == "supported" else claim for claim in claims if key == "supported" or claim]
-        counts = ", ".join(f"{found.count(verdict)} {words}" for verdict, words in COUNTED.items() if verdict in found)
-        texts.append(f"{counts} of {len(found)} {form}")
+        counts = [f"{found.count(verdict)} {words}" for verdict, words in COUNTED.items() if verdict in found]
+        texts.append(f"{form}, {', '.join(counts)}, of {len(found)}")
     return "; ".join(texts)
 
 

@@ -159,6 +159,7 @@ def conclude(context: Context, outcomes: Outcomes) -> Findings:
             Column("change_percent", "change (%)", "+.1f"),
             Column("worse", "worse on", "s"),
             *COUNT_COLUMNS,
+            Column("why", "why gradcon chooses so", "s"),
         ],
         notes=[
             f"The values are means over these scenes: {', '.join(next(iter(records.values())))}. One choice is changed "
