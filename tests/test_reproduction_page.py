@@ -97,7 +97,7 @@ def test_results_made_elsewhere_are_put_in_place(script: ModuleType, tmp_path: P
     page = script.page(results)
     assert "| GCM | 0.123 |" in page
     made = "Made on 2024-02-03 by commit abc123 with the engine cuda, with 300 solves for each run."
-    alphas = "Where cross-validation chooses alpha, it is from 0.5, 1."
+    alphas = "Cross-validation chooses alpha from 0.5, 1."
     assert f"{made} {alphas} 4D Light Field Benchmark, 1 of 24 scenes: pens." in page
     assert "| a part | The GCM is substantially insensitive to epsilon. | supported |  | It is 0.123456789. |" in page
     assert "![A picture.](images/reproduction-epsilon.png)" in page
