@@ -169,6 +169,7 @@ def test_other_parameters_are_refused_and_named(tmp_path: Path, capsys: pytest.C
     for option, value, said in (
         ("--alpha", "0.3", "alpha 0.5, not 0.3"),
         ("--views", "3", 'views "all", not "3"'),
+        ("--choice", "unseen=coupled", 'unseen "uncoupled", not "coupled"'),
         ("--reference", "input_Cam039.png", 'reference none, not "input_Cam039.png"'),
     ):
         assert f"holds a batch with other parameters ({said})" in refusal(capsys, scene, "--out", out, option, value)

@@ -180,10 +180,12 @@ def _holds_foreign(folder: Path) -> bool:
 
 
 def _flat(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Put the options and hints beside the other parameters."""
-    groups = [name for name in ("options", "hints") if isinstance(parameters.get(name), dict)]
-    own = {name: value for name, value in parameters.items() if name not in groups}
-    return own | {name: value for group in groups for name, value in parameters[group].items()}
+    """Put the options, the choices among them, and the hints beside the other parameters."""
+    flat: dict[str, Any] = {}
+    for name, value in parameters.items():
+        is_group = name in ("options", "choices", "hints") and isinstance(value, dict)
+        flat |= _flat(value) if is_group else {name: value}
+    return flat
 
 
 def _shown(value: Any) -> str:
