@@ -300,7 +300,8 @@ def test_every_experiment_says_how_it_was_made(quick: Path) -> None:
     found = results(quick)["experiments"]
     for name, described in found.items():
         made = described["made"]
-        assert (made["engine"], made["solves"], made["alphas"], made["quick"]) == ("cpu", 40, [], True)
+        solves = None if name == "scale-ratio" else 40  # which estimates nothing
+        assert (made["engine"], made["solves"], made["alphas"], made["quick"]) == ("cpu", solves, [], True)
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
         assert made["scenes"].get("hci", ["backgammon", "pens"]) == ["backgammon", "pens"], name
     assert found["middlebury"]["made"]["scenes"] == {"middlebury": ["Aloe", "Baby1"]}

@@ -43,13 +43,12 @@ class StopRule:
         last, no_more = self.stage == self.stages - 1, solve == self.most_solves
         still = no_more and report.step_mean < STILL * SETTLED
         may_stop = no_more or self.choices.run_end == "converged"
-        # A run that takes all solves is looked at so that a look falls on its last solve.
-        by_now = self._solves if self.choices.run_end == "converged" else solve - self.most_solves
-        if last and (still or by_now % CHECK_EVERY == 0):
+        if not may_stop and solve == self.most_solves - CHECK_EVERY:
+            self._look(w)  # for the only comparison of such a run, at its end
+        if last and (still or (may_stop and self._solves == CHECK_EVERY)):
             change, looked = self.engine.change(self._w, w), self._solves
             self._look(w)
-            settled = looked == CHECK_EVERY and change < max(SETTLED, JITTER * report.step_mean)
-            if may_stop and (still or settled):
+            if still or change < max(SETTLED, JITTER * report.step_mean):
                 reason = StopReason.CONVERGED if still or change < STEADY else StopReason.JITTERS
                 facts = {"looked": looked, "change": change / unit, "step": report.step_mean / unit}
                 return Stopped.because(reason, solves=solve, **facts)
